@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/sha256"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -26,6 +27,24 @@ type rights struct {
 	verbs []Verbs
 	// actions are the names of actions that rules grant, whatever the actions require; nil if no rule names any.
 	actions [][]string
+	// key is the same for equal rights.
+	key RightsKey
+}
+
+// RightsKey stands for rights on the models of one catalog: tokens with the same key have the same rights, whichever rules gave
+// them. It is a hash of all verbs and actions, so that nobody can make two rights share one.
+type RightsKey [sha256.Size]byte
+
+// keyOf is the key of rights.
+func keyOf(r *rights) RightsKey {
+	text := make([]byte, 0, 2*len(r.verbs))
+	for _, verbs := range r.verbs {
+		text = append(text, byte(verbs))
+	}
+	for _, actions := range r.actions {
+		text = appendStrings(text, actions)
+	}
+	return sha256.Sum256(text)
 }
 
 // compileRights evaluates rules for all models.
@@ -41,6 +60,7 @@ func compileRights(rules []contract.Rule, models *catalog.Catalog) *rights {
 			r.verbs[m.Index] &= View // what the audit says must stay said
 		}
 	}
+	r.key = keyOf(r)
 	return r
 }
 

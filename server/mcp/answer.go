@@ -32,26 +32,36 @@ var (
 // header sets a header of the answer; key is in canonical form.
 func (a *answer) header(key, value string) { a.w.Header()[key] = []string{value} }
 
-// send writes a status and a body of JSON; an empty body has no type.
-func (a *answer) send(status int, body []byte) {
+// send writes a status and a body of JSON, which may have several parts; an empty body has no type.
+func (a *answer) send(status int, body ...[]byte) {
 	a.status = status
+	size := 0
+	for _, part := range body {
+		size += len(part)
+	}
 	header := a.w.Header()
 	header["Cache-Control"] = noStore
-	if len(body) > 0 {
+	if size > 0 {
 		header["Content-Type"] = jsonContent
 	}
-	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	header["Content-Length"] = []string{strconv.Itoa(size)}
 	deadlines := http.NewResponseController(a.w)
-	for first := true; first || len(body) > 0; first = false {
-		// A writer without deadlines has no connection that a client could hold.
-		_ = deadlines.SetWriteDeadline(time.Now().Add(a.patience))
-		if first {
-			a.w.WriteHeader(status)
-		}
-		piece := body[:min(len(body), sendPiece)]
-		body = body[len(piece):]
-		if _, err := a.w.Write(piece); err != nil {
-			return // The client is gone; nobody is left to tell.
+	// A writer without deadlines has no connection that a client could hold.
+	patient := func() { _ = deadlines.SetWriteDeadline(time.Now().Add(a.patience)) }
+	patient()
+	a.w.WriteHeader(status)
+	left := sendPiece // of the piece that the deadline is for
+	for _, part := range body {
+		for len(part) > 0 {
+			if left == 0 {
+				patient()
+				left = sendPiece
+			}
+			piece := part[:min(len(part), left)]
+			if _, err := a.w.Write(piece); err != nil {
+				return // The client is gone; nobody is left to tell.
+			}
+			part, left = part[len(piece):], left-len(piece)
 		}
 	}
 }

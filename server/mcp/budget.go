@@ -99,7 +99,7 @@ func (b *budgets) enter(x *exchange) bool {
 
 // made gives back what a request no longer needs once its answer is made: everything except the answer itself.
 func (b *budgets) made(x *exchange) {
-	held := int64(cap(x.out)) + requestOverhead
+	held := int64(cap(x.out)+len(x.shared.Plain)) + requestOverhead // what is shared may be this request's alone by the time it is read
 	b.answers.Move(x.holder, held-x.sending)
 	x.sending = held
 	b.leavePlace(x)

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// minCompressed is the size in bytes from which an answer is compressed: a smaller one fits in a packet or two.
-const minCompressed = 2 << 10
+	"github.com/mcp-admin/mcp-admin-operator/server/gzipped"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+)
 
 // compressors are the gzip writers. One takes most of a megabyte, so that there are no more than can run at once; who
 // needs one waits for it, which takes milliseconds.
@@ -25,11 +25,24 @@ func newCompressors(size int) chan *gzip.Writer {
 	return free
 }
 
+// putList puts a list where the answer ends now. A small one, and one of a batch, is copied.
+func (x *exchange) putList(list tools.List) {
+	if list.Packed == nil && (x.inBatch || len(list.Plain) < gzipped.Least) {
+		x.out = append(x.out, list.Plain...)
+		return
+	}
+	x.shared, x.listAt = list, len(x.out)
+}
+
 // compress replaces a large answer by its compressed form, if the client takes it and it is smaller. It runs while the
 // request has the memory of a whole result, but the answer needs only half; the rest is room for the compressed form.
 func (x *exchange) compress() {
-	x.varies = len(x.out) >= minCompressed
-	if !x.varies || !acceptsGzip(x.header) {
+	x.varies = len(x.out)+x.shared.Size() >= gzipped.Least
+	switch {
+	case x.shared.Packed != nil:
+		x.compressAround(x.shared.Packed)
+		return
+	case !x.varies || x.shared.Size() > 0 || !acceptsGzip(x.header):
 		return
 	}
 	writer := <-compressors
@@ -50,6 +63,15 @@ func (x *exchange) compress() {
 	}
 	giveBuffer(x.buffer, x.out)
 	x.buffer, x.out, x.compressed = buffer, packed.bytes, true
+}
+
+// compressAround replaces the answer by its compressed form if its list is compressed already.
+func (x *exchange) compressAround(list *gzipped.Text) {
+	buffer := buffers.Get().(*[]byte)
+	packed := list.AppendBetween((*buffer)[:0], x.out[:x.listAt], x.out[x.listAt:])
+	giveBuffer(x.buffer, x.out)
+	x.buffer, x.out, x.compressed = buffer, packed, true
+	x.shared, x.listAt, x.varies = tools.List{}, 0, true
 }
 
 // appender is a writer into memory.

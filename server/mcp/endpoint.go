@@ -33,8 +33,8 @@ type Endpoint interface {
 
 	// Unready says why the endpoint cannot tell yet what it has, for the caller; "" if it can.
 	Unready() string
-	// AppendTools appends the array of tools/list, as the view shows it.
-	AppendTools(dst []byte, token access.Token, view tools.View) []byte
+	// Tools is the array of tools/list, as the view shows it; packed asks for its compressed form.
+	Tools(token access.Token, view tools.View, packed bool) tools.List
 	// Call performs a tool; arguments is a JSON object, or nil.
 	Call(ctx context.Context, token access.Token, tool string, arguments []byte) call.Result
 

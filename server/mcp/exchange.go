@@ -36,6 +36,9 @@ type exchange struct {
 	// out is the answer's body, in the memory of buffer; nil before there is an answer.
 	out    []byte
 	buffer *[]byte
+	// shared is a list that many answers share, and listAt where it belongs in out; empty if the answer has none.
+	shared tools.List
+	listAt int
 	// compressed is set if out is compressed by gzip; varies if it could be, for a client that takes it.
 	compressed, varies bool
 	// holder names the caller in the budgets; reading, place and sending are the request's shares of them.
@@ -84,7 +87,7 @@ func (x *exchange) release() {
 		giveBuffer(x.buffer, x.out)
 		x.out, x.buffer = nil, nil
 	}
-	x.compressed, x.varies = false, false
+	x.compressed, x.varies, x.shared, x.listAt = false, false, tools.List{}, 0
 	x.handler, x.ctx, x.endpoint, x.header, x.token, x.holder, x.view = nil, nil, nil, nil, access.Token{}, "", tools.View{}
 	exchanges.Put(x)
 }

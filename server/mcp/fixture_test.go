@@ -83,13 +83,18 @@ type endpoint struct {
 
 func newEndpoint(t testing.TB, c *contract.Config) *endpoint {
 	t.Helper()
+	return newEndpointOver(t, c, bookshopDatabase(t))
+}
+
+func bookshopDatabase(t testing.TB) database.DB {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bookshop.sql"), []byte(bookshop), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	db := sqlite.Open(database.Settings{Database: config().Endpoint.Database, SQLitePath: filepath.Join(t.TempDir(), "db.sqlite"), SQLiteInitDir: dir})
 	t.Cleanup(db.Close)
-	return newEndpointOver(t, c, db)
+	return db
 }
 
 func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint {

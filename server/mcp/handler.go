@@ -200,10 +200,10 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 		a.header("Retry-After", retryAfter)
 	}
 	x.describeEncoding(a)
-	a.send(status, x.out)
+	a.send(status, x.out[:x.listAt], x.shared.Plain, x.out[x.listAt:])
 }
 
-// answer makes the answer in x.out; false if the server, or the token, has too much to do. When it returns, it has
+// answer makes the answer in x.out and x.shared; false if the server, or the token, has too much to do. When it returns, it has
 // given back what the request held, except the memory of the answer itself: a slow reader delays nobody else.
 func (h *Handler) answer(x *exchange) (status int, ok bool) {
 	if !h.budgets.enter(x) {

@@ -106,7 +106,7 @@ func (x *exchange) listTools(id []byte, _ *message) (status int) {
 	}
 	x.openResult(id, listTTL)
 	x.out = append(x.out, `"tools":`...)
-	x.out = x.endpoint.AppendTools(x.out, x.token, x.view)
+	x.putList(x.endpoint.Tools(x.token, x.view, !x.inBatch && acceptsGzip(x.header)))
 	return x.closeResult(id)
 }
 

@@ -22,6 +22,14 @@ type View struct {
 	Models map[string]bool
 }
 
+// key is the same for views that show the same.
+func (v View) key() string {
+	if v.Models == nil {
+		return v.Style
+	}
+	return v.Style + "?" + strings.Join(slices.Sorted(maps.Keys(v.Models)), ",") // no name of a URL has a comma
+}
+
 // shows reports whether the view has the model.
 func (v View) shows(m *catalog.Model) bool { return v.Models == nil || v.Models[m.Name] }
 

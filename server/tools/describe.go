@@ -104,18 +104,42 @@ type administrationOptions struct {
 	Actions        []string `json:"actions"`
 }
 
+// keptDescription is what is the same in the descriptions of a model for all tokens with the same rights that see the same rows.
+type keptDescription struct {
+	answer []byte
+	// texts are the fields of which the rows say more.
+	texts []*catalog.Field
+}
+
+// Size implements call.Kept.
+func (k *keptDescription) Size() int { return len(k.answer) + 8*len(k.texts) }
+
 // describe answers what the model is made of.
 func describe(c *call.Call, _ *call.NoArguments) ([]byte, error) {
-	d := descriptionOf(c.Catalog, c.Scope)
-	noteNumberTexts(c, d)
+	m, rows := c.Scope.Model(), rowsSeen(c.Scope)
+	key := call.ShelfKey{What: c.Op.Name, About: m.Name + "\x00" + rows, Rights: c.Token.RightsKey()}
+	kept := call.Take(c.Shelf, key, func() *keptDescription {
+		scope := c.Token.Anyone().Reach(m)
+		answer, _ := json.Marshal(descriptionOf(c.Catalog, scope, rows)) // strings and numbers: it cannot fail
+		return &keptDescription{answer, freeTexts(scope)}
+	})
+	numbers := numberTexts(c, kept.texts)
+	if len(numbers) == 0 {
+		return kept.answer, nil
+	}
+	d := descriptionOf(c.Catalog, c.Scope, rows)
+	for _, f := range numbers {
+		at := slices.IndexFunc(d.Fields, func(info fieldInfo) bool { return info.Name == f.Name })
+		d.Fields[at].note(numberTextNote)
+	}
 	return json.Marshal(d)
 }
 
-// descriptionOf describes the model as the scope's token may see it.
-func descriptionOf(models *catalog.Catalog, scope access.Scope) *description {
+// descriptionOf describes the model as the scope's token may see it, who sees these rows (rowsSeen).
+func descriptionOf(models *catalog.Catalog, scope access.Scope, rows string) *description {
 	m := scope.Model()
 	d := &description{
-		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module, Rows: rowsSeen(scope),
+		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module, Rows: rows,
 		Description: m.Description(), Operations: []string{}, Fields: []fieldInfo{}, Relationships: []relationInfo{},
 		Limits: modelLimits{m.Declared.DefaultPageSize, m.Declared.MaxPageSize, m.Declared.MaxBulkItems},
 		AdminConfig: administrationOptions{

@@ -77,13 +77,22 @@ func findModels(c *call.Call, a *findArguments) ([]byte, error) {
 	if why := unready(c.Catalog); why != "" {
 		return nil, call.Failf(call.CodeUnavailable, "%s", why)
 	}
+	if a.query != "" { // there are too many questions to keep their answers
+		return foundModels(c.Catalog, c.Token, a), nil
+	}
+	key := call.ShelfKey{What: call.FindModels, About: fmt.Sprint(a.detail, " ", a.offset.Or(0)), Rights: c.Token.RightsKey()}
+	return call.Take(c.Shelf, key, func() call.Text { return foundModels(c.Catalog, c.Token.Anyone(), a) }), nil
+}
+
+// foundModels is the answer of find_models.
+func foundModels(models *catalog.Catalog, token access.Token, a *findArguments) []byte {
 	words := catalog.WordsOf(a.query)
-	found := rank(c, words[:min(len(words), mostWords)])
+	found := rank(models, token, words[:min(len(words), mostWords)])
 	offset := min(a.offset.Or(0), len(found))
 	found = found[offset:]
 	list := modelList{More: max(0, len(found)-mostFound), Models: []modelInfo{}}
 	for _, f := range found[:min(len(found), mostFound)] {
-		list.Models = append(list.Models, describeFound(c, f.scope, a.detail == detailFields))
+		list.Models = append(list.Models, describeFound(models, f.scope, a.detail == detailFields))
 	}
 	list.Operations = operationsOfMost(list.Models)
 	for i := range list.Models {
@@ -94,7 +103,8 @@ func findModels(c *call.Call, a *findArguments) ([]byte, error) {
 	list.Count = len(list.Models)
 	end := call.PageEnd{Things: "models", Offset: offset, Count: list.Count, More: list.More > 0}
 	list.Ending = end.Ending()
-	return json.Marshal(list)
+	answer, _ := json.Marshal(list) // strings and numbers: it cannot fail
+	return answer
 }
 
 // foundModel is a model that a query is about.
@@ -105,11 +115,11 @@ type foundModel struct {
 
 // rank returns the models that the token may view and that have one of the words: those with more of the words first, then
 // those where they stand in a better place, then by name. Without words it returns all.
-func rank(c *call.Call, words []string) []foundModel {
-	known := c.Catalog.Words()
+func rank(models *catalog.Catalog, token access.Token, words []string) []foundModel {
+	known := models.Words()
 	var found []foundModel
-	for _, m := range c.Catalog.Models() {
-		scope, ok := c.Token.Scope(m)
+	for _, m := range models.Models() {
+		scope, ok := token.Scope(m)
 		if !ok {
 			continue
 		}
@@ -127,7 +137,7 @@ func rank(c *call.Call, words []string) []foundModel {
 	return found
 }
 
-func describeFound(c *call.Call, scope access.Scope, withFields bool) modelInfo {
+func describeFound(models *catalog.Catalog, scope access.Scope, withFields bool) modelInfo {
 	m := scope.Model()
 	info := modelInfo{ModelName: m.Name, AppLabel: m.Module, Description: m.Description(), Operations: []string{}}
 	if label := m.Declared.VerboseName; label != strings.ReplaceAll(m.Name, "_", " ") {
@@ -136,7 +146,7 @@ func describeFound(c *call.Call, scope access.Scope, withFields bool) modelInfo 
 	if !m.Declared.Expose {
 		info.ToolsExposed = new(bool)
 	}
-	for _, op := range call.OfferedTo(c.Catalog, c.Token, m) {
+	for _, op := range call.OfferedTo(models, scope.Token(), m) {
 		info.Operations = append(info.Operations, op.Name)
 	}
 	if withFields {

@@ -63,7 +63,7 @@ func TestTheChecksOfAGenericTool(t *testing.T) {
 func TestTheGenericList(t *testing.T) {
 	l := newLibrary(t)
 	list := func(token string) string {
-		return string(l.set.AppendTools(nil, l.tokens.Authenticate("Bearer "+token, time.Now()), View{Style: contract.StyleGeneric}))
+		return string(l.set.Tools(l.tokens.Authenticate("Bearer "+token, time.Now()), View{Style: contract.StyleGeneric}, false).Plain)
 	}
 	names := func(token string) []string {
 		var tools []listedTool

@@ -15,9 +15,7 @@ import (
 // mostNames is how many models the instructions name: a client puts them before every conversation.
 const mostNames = 20
 
-// Instructions tell an agent in a few lines how the endpoint of that name works, what of it the token may see, and how to
-// use the tools that its list has.
-func (set *Set) Instructions(endpoint string, token access.Token, view View) string {
+func (set *Set) instructions(endpoint string, token access.Token, view View) string {
 	var names, unseen []string // unseen are those whose rows may be changed, but not viewed
 	var listed call.OperationSet
 	changes, masks := false, false

@@ -25,13 +25,11 @@ var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 // noValueText matches the texts that people write into such a column if there is no number.
 var noValueText = regexp.MustCompile(`(?i)^\s*(null|none|nan|n/?a|-|\?)?\s*$`)
 
-// noteNumberTexts says of fields of a description that they hold numbers as texts, by a few rows. It reads nothing if finding
-// these could take long: in a view, or under a row policy, which may hold for few rows of many. A description does without
-// if the rows cannot be read.
-func noteNumberTexts(c *call.Call, d *description) {
-	fields := freeTexts(c.Scope)
+// numberTexts finds the fields, of some, that hold numbers as texts, by a few rows. It reads nothing if finding these could take
+// long: in a view, or under a row policy, which may hold for few rows of many. It finds none if the rows cannot be read.
+func numberTexts(c *call.Call, fields []*catalog.Field) (numbers []*catalog.Field) {
 	if len(fields) == 0 || !c.Scope.Model().IsTable() || c.Scope.Limited() {
-		return
+		return nil
 	}
 	plan := &database.Select{From: c.Scope.Source(), Limit: numberTextRows, Form: database.RowArrays}
 	for _, f := range fields {
@@ -39,14 +37,14 @@ func noteNumberTexts(c *call.Call, d *description) {
 	}
 	rows, _, err := call.ReadAll[[]*string](c.Ctx, c.DB, plan)
 	if err != nil {
-		return
+		return nil
 	}
 	for i, f := range fields {
 		if holdNumbers(rows, i) {
-			at := slices.IndexFunc(d.Fields, func(info fieldInfo) bool { return info.Name == f.Name })
-			d.Fields[at].note(numberTextNote)
+			numbers = append(numbers, f)
 		}
 	}
+	return numbers
 }
 
 // freeTexts are the fields whose texts nothing but the rows says more about.

@@ -28,7 +28,7 @@ func TestEveryOperationHasAnOutputSchemaOfAnObject(t *testing.T) {
 func TestOutputSchemasAreThereOnlyIfTheyAreWanted(t *testing.T) {
 	l := newLibrary(t)
 	token := l.tokens.Authenticate("Bearer "+ownerText, time.Now())
-	if list := string(l.set.AppendTools(nil, token, View{})); strings.Contains(list, "outputSchema") {
+	if list := string(l.set.Tools(token, View{}, false).Plain); strings.Contains(list, "outputSchema") {
 		t.Error("a tool has an outputSchema")
 	}
 	settings := l.set.settings
@@ -38,7 +38,7 @@ func TestOutputSchemasAreThereOnlyIfTheyAreWanted(t *testing.T) {
 		Name         string
 		OutputSchema map[string]any
 	}
-	if err := json.Unmarshal(set.AppendTools(nil, token, View{}), &tools); err != nil {
+	if err := json.Unmarshal(set.Tools(token, View{}, false).Plain, &tools); err != nil {
 		t.Fatal(err)
 	}
 	for _, tool := range tools {

@@ -146,7 +146,7 @@ func toolNames(n call.Naming, ops []*call.Operation, m *catalog.Model) string {
 // explainModel writes understand_model.
 func (set *Set) explainModel(scope access.Scope, view View) string {
 	t := set.newText(scope.Token(), view)
-	m, d := scope.Model(), descriptionOf(set.catalog, scope)
+	m, d := scope.Model(), descriptionOf(set.catalog, scope, rowsSeen(scope))
 	ops := call.OfferedTo(set.catalog, scope.Token(), m)
 	t.line("Understand the model %s (%s).%s", m.Name, m.Declared.VerboseNamePlural, call.Sentence(m.Description()))
 	t.fields(d)

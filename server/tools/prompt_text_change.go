@@ -19,7 +19,7 @@ import (
 // explainChanges writes crud_guide.
 func (set *Set) explainChanges(scope access.Scope, view View) string {
 	t := set.newText(scope.Token(), view)
-	m, d := scope.Model(), descriptionOf(set.catalog, scope)
+	m, d := scope.Model(), descriptionOf(set.catalog, scope, rowsSeen(scope))
 	ops := call.OfferedTo(set.catalog, scope.Token(), m)
 	var reading, changing []*call.Operation
 	for _, op := range ops {

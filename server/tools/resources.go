@@ -79,9 +79,7 @@ func encodeResources(c *catalog.Catalog) [][][]byte {
 	return pieces
 }
 
-// AppendResources appends the JSON array of resources/list: those of advertised models that the view shows and that the
-// token can read.
-func (set *Set) AppendResources(dst []byte, token access.Token, view View) []byte {
+func (set *Set) appendResources(dst []byte, token access.Token, view View) []byte {
 	dst = append(dst, '[')
 	for _, m := range set.catalog.Models() {
 		if !set.lists(view, m) {
@@ -96,9 +94,7 @@ func (set *Set) AppendResources(dst []byte, token access.Token, view View) []byt
 	return closeArray(dst)
 }
 
-// AppendResourceTemplates appends the JSON array of resources/templates/list: those that the token can read for one of the
-// models that the view shows. As with calls, the model need not be advertised.
-func (set *Set) AppendResourceTemplates(dst []byte, token access.Token, view View) []byte {
+func (set *Set) appendTemplates(dst []byte, token access.Token, view View) []byte {
 	dst = append(dst, '[')
 	for i := range resourceKinds {
 		kind := &resourceKinds[i]

@@ -26,7 +26,7 @@ func TestTheSchemasOfToolsThatWrite(t *testing.T) {
 		}
 		Annotations toldHints
 	}
-	if err := json.Unmarshal(l.set.AppendTools(nil, l.tokens.Authenticate("Bearer "+ownerText, time.Now()), View{}), &tools); err != nil {
+	if err := json.Unmarshal(l.set.Tools(l.tokens.Authenticate("Bearer "+ownerText, time.Now()), View{}, false).Plain, &tools); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}

@@ -150,8 +150,8 @@ func encodeTool(d call.Definition) []byte {
 	return encoded
 }
 
-// AppendTools appends the JSON array of tools/list: what the token may use of the exposed models, as the view shows it.
-func (set *Set) AppendTools(dst []byte, token access.Token, view View) []byte {
+// appendTools appends the JSON array of tools/list: what the token may use of the exposed models, as the view shows it.
+func (set *Set) appendTools(dst []byte, token access.Token, view View) []byte {
 	if !set.toolList.exposed {
 		return append(dst, "[]"...)
 	}

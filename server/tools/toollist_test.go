@@ -32,7 +32,7 @@ func (h *toldHints) UnmarshalJSON(text []byte) error {
 func (l *library) listed(token string) map[string]listedTool {
 	l.t.Helper()
 	var list []listedTool
-	if err := json.Unmarshal(l.set.AppendTools(nil, l.tokens.Authenticate("Bearer "+token, time.Now()), View{}), &list); err != nil {
+	if err := json.Unmarshal(l.set.Tools(l.tokens.Authenticate("Bearer "+token, time.Now()), View{}, false).Plain, &list); err != nil {
 		l.t.Fatal(err)
 	}
 	tools := map[string]listedTool{}

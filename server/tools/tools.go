@@ -34,6 +34,8 @@ type Set struct {
 	forgotten *atomic.Int64
 	// resources are the models' entries of resources/list, by Model.Index and kind.
 	resources [][][]byte
+	// shelf keeps what is made for all tokens with the same rights.
+	shelf *call.Shelf
 }
 
 // The operations are declared when the program starts, by the packages that run them.
@@ -51,7 +53,7 @@ func New(c *catalog.Catalog, db database.DB, settings call.Settings) *Set {
 	return &Set{
 		catalog: c, db: db, staleDB: stale, settings: settings, cursors: seal.New(settings.SealKey, read.CursorPurpose),
 		toolList:  encodeTools(c, settings.Catalogue.StructuredContent),
-		forgotten: &atomic.Int64{}, resources: encodeResources(c),
+		forgotten: &atomic.Int64{}, resources: encodeResources(c), shelf: call.NewShelf(),
 	}
 }
 
@@ -90,5 +92,5 @@ func (set *Set) newCall(ctx context.Context, token access.Token, op *call.Operat
 	if op.Writes() {
 		r.ID = call.NewCallID()
 	}
-	return &call.Call{Request: r, DB: call.OwnTransactions{DB: set.db}, Stale: call.OwnTransactions{DB: set.staleDB}, Reports: set.db, Cursors: set.cursors, Forgotten: set.forgotten, Kept: set.settings.Kept}
+	return &call.Call{Request: r, DB: call.OwnTransactions{DB: set.db}, Stale: call.OwnTransactions{DB: set.staleDB}, Reports: set.db, Cursors: set.cursors, Forgotten: set.forgotten, Kept: set.settings.Kept, Shelf: set.shelf}
 }

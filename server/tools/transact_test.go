@@ -236,7 +236,7 @@ func TestTransactIsListedForWhoMayWrite(t *testing.T) {
 	l := newLibrary(t)
 	for token, want := range map[string]bool{ownerText: true, adderText: true, deleterText: true, bookishText: true, readerText: false} {
 		for _, style := range []string{contract.StyleGeneric, contract.StylePerModel} {
-			list := string(l.set.AppendTools(nil, l.token(token), View{Style: style}))
+			list := string(l.set.Tools(l.token(token), View{Style: style}, false).Plain)
 			if got := strings.Contains(list, `{"name":"transact",`); got != want {
 				t.Errorf("%s, %s: %t", token, style, got)
 			}

@@ -31,9 +31,9 @@ const fixtureTools = `[
 		"then":{"required":["phone"]},"else":{"required":["email"]},"additionalProperties":false}}
 ]`
 
-// AppendTools implements mcp.Endpoint.
-func (*fixture) AppendTools(dst []byte, _ access.Token, _ tools.View) []byte {
-	return append(dst, fixtureTools...)
+// Tools implements mcp.Endpoint.
+func (*fixture) Tools(_ access.Token, _ tools.View, packed bool) tools.List {
+	return tools.ListOf([]byte(fixtureTools), packed)
 }
 
 // Call implements mcp.Endpoint.

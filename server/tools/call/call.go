@@ -66,6 +66,8 @@ type Call struct {
 	ChecksItems bool
 	Forgotten   *atomic.Int64
 	Kept        *KeptAnswers
+	// Shelf keeps what is the same for all tokens with the same rights; nil keeps nothing.
+	Shelf *Shelf
 }
 
 // OutcomeOK is a record's outcome where there was no error.
