@@ -66,7 +66,7 @@ test: build kube databases ## Run the tests, as any user: a line for each suite 
 test-all: test test-rest ## Run all tests
 
 .PHONY: test-rest
-test-rest: build kube helm more-databases ## Run what "make test" leaves out: long suites, other releases, clients from npm, a browser (as root)
+test-rest: build kube helm more-databases ## Run what "make test" leaves out: long suites, whole random tests, other releases, clients from npm, a browser (as root)
 	@$(more_databases) $(suites) -rest
 
 .PHONY: test-transact
@@ -80,7 +80,7 @@ test-attacks: databases ## Attack a server in a process of its own, and read how
 
 .PHONY: test-engines
 test-engines: more-databases ## Run the data side's behavioural suite on every engine, release and pooler
-	@$(more_databases) $(suites) engines
+	@$(more_databases) $(suites) -rest engines
 
 .PHONY: test-schemas
 test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
@@ -88,7 +88,7 @@ test-schemas: databases ## Serve the databases of other people's programs, fetch
 
 .PHONY: test-permissions
 test-permissions: more-databases ## Make random calls in random worlds, and hold each against an oracle, plain SQL or a twin (MCP_TEST_CALLS=100000 makes so many)
-	@$(more_databases) $(suites) permissions oracle
+	@$(more_databases) $(suites) -rest permissions oracle
 
 # Times are the machine's affair: this fails by them, and test-permissions only tells them.
 .PHONY: test-timing

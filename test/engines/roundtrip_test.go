@@ -38,7 +38,8 @@ const (
 )
 
 // roundTrips holds every value that get_ shows against plain SQL: written back, to its own row and to another, it is the
-// same to the byte, and as a filter it finds its row. All is done with pools that are empty, and then with full ones.
+// same to the byte, and as a filter it finds its row. All is done with pools that are empty, and then with full ones; unless
+// tests are whole, only each type's first value meets empty pools, since emptying them takes long.
 func roundTrips(s *suite, t *testing.T) {
 	types := slices.Clone(storedTypes[s.Name])
 	switch s.Product {
@@ -64,6 +65,9 @@ func roundTrips(s *suite, t *testing.T) {
 	for i, stored := range types {
 		for n, value := range stored.all() {
 			for _, pools := range []string{emptyPools, "full"} {
+				if pools == emptyPools && n != 1 && !harness.Whole() {
+					continue
+				}
 				trip := roundTrip{own, fmt.Sprintf("stored_%d", i), n + 1, stored, value, pools}
 				s.check(t, fmt.Sprintf("%s %.40s with %s pools", stored.declared, value, pools), trip.run)
 			}

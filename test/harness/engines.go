@@ -42,8 +42,12 @@ var Engines = []Engine{
 	{contract.EngineMySQL, MariaDB, MariaDB, openMariaDB},
 }
 
-// FurtherEngines are the other releases, products, settings and poolers that the behavioural suite runs on.
+// FurtherEngines are the other releases, products, settings and poolers that the behavioural suite runs on; none unless tests
+// are whole.
 func FurtherEngines() []Engine {
+	if !Whole() {
+		return nil
+	}
 	all := []Engine{{contract.EnginePostgreSQL, "PostgreSQL with other defaults", PostgreSQL, openWithOtherDefaults}}
 	for _, s := range databasetest.Further() {
 		name := contract.EngineMySQL

@@ -9,14 +9,14 @@ import (
 )
 
 // AnswerSchemas are the schemas of answers by tool, as a tools/list has them.
-type AnswerSchemas map[string]*jsonschema.Resolved
+type AnswerSchemas map[string]json.RawMessage
 
 // ReadAnswerSchemas reads the answer of tools/list, in its simple form.
 func ReadAnswerSchemas(body string) (AnswerSchemas, error) {
 	var list struct {
 		Tools []struct {
 			Name         string
-			OutputSchema *jsonschema.Schema
+			OutputSchema json.RawMessage
 		}
 	}
 	if err := json.Unmarshal([]byte(body), &list); err != nil {
@@ -24,16 +24,44 @@ func ReadAnswerSchemas(body string) (AnswerSchemas, error) {
 	}
 	schemas := AnswerSchemas{}
 	for _, tool := range list.Tools {
-		if tool.OutputSchema == nil || tool.OutputSchema.Type != "object" {
+		var schema struct{ Type string }
+		if err := json.Unmarshal(tool.OutputSchema, &schema); err != nil || schema.Type != "object" {
 			return nil, fmt.Errorf("%s has no outputSchema of an object", tool.Name)
 		}
-		schema, err := tool.OutputSchema.Resolve(nil)
-		if err != nil {
-			return nil, fmt.Errorf("outputSchema of %s: %w", tool.Name, err)
-		}
-		schemas[tool.Name] = schema
+		schemas[tool.Name] = tool.OutputSchema
 	}
 	return schemas, nil
+}
+
+// resolved are schemas by their text. To read one takes longer than most calls, and many endpoints of a test list the same.
+var resolved struct {
+	sync.Mutex
+	byText map[string]*jsonschema.Resolved
+}
+
+// mostResolved is how many schemas are kept; then it begins anew.
+const mostResolved = 1000
+
+// resolve reads a schema.
+func resolve(text json.RawMessage) (*jsonschema.Resolved, error) {
+	resolved.Lock()
+	defer resolved.Unlock()
+	if schema := resolved.byText[string(text)]; schema != nil {
+		return schema, nil
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, err
+	}
+	whole, err := schema.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	if resolved.byText == nil || len(resolved.byText) >= mostResolved {
+		resolved.byText = map[string]*jsonschema.Resolved{}
+	}
+	resolved.byText[string(text)] = whole
+	return whole, nil
 }
 
 // Check holds the structuredContent of an answer against its text and the tool's schema. A tool that is not listed has no
@@ -47,11 +75,15 @@ func (s AnswerSchemas) Check(tool, text string, structured json.RawMessage, isEr
 	case string(structured) != text:
 		return fmt.Errorf("structuredContent is %s, and the text %s", structured, text)
 	case schema != nil:
+		resolved, err := resolve(schema)
+		if err != nil {
+			return fmt.Errorf("outputSchema of %s: %w", tool, err)
+		}
 		var instance any
 		if err := json.Unmarshal(structured, &instance); err != nil {
 			return err
 		}
-		if err := schema.Validate(instance); err != nil {
+		if err := resolved.Validate(instance); err != nil {
 			return fmt.Errorf("structuredContent %s is not what outputSchema says: %w", structured, err)
 		}
 	}

@@ -30,6 +30,8 @@ type outcome struct {
 	tests int
 	skips map[string]int
 	took  time.Duration
+	// processor is the processor time of all that the suite started. Database servers run beside it and are not counted.
+	processor time.Duration
 	// summary are the lines that the suite says of itself; failures the output of what failed.
 	summary, failures []string
 	err               error
@@ -60,6 +62,13 @@ func (o *outcome) run(ctx context.Context) error {
 	}
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env = append(append(os.Environ(), o.suite.environment...), "MCP_TEST_SEED="+cmp.Or(os.Getenv("MCP_TEST_SEED"), usualSeed))
+	if !o.suite.alone {
+		// A test's memory is small and short-lived: collecting it less often saves a tenth of the processor's time.
+		c.Env = append(c.Env, "GOGC="+cmp.Or(os.Getenv("GOGC"), "400"))
+	}
+	if o.suite.whole {
+		c.Env = append(c.Env, "MCP_TEST_WHOLE=1")
+	}
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGINT) }
 	c.WaitDelay = time.Minute // for what it started to be stopped
 	reader, writer := io.Pipe()
@@ -74,6 +83,9 @@ func (o *outcome) run(ctx context.Context) error {
 		}
 	}()
 	err = c.Run()
+	if c.ProcessState != nil {
+		o.processor = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
 	_ = writer.Close() // it cannot fail
 	<-done
 	if ctx.Err() != nil {

@@ -29,7 +29,7 @@ import (
 const logs = "bin/test"
 
 func main() {
-	rest := flag.Bool("rest", false, "run the suites that \"make test\" leaves out")
+	rest := flag.Bool("rest", false, "run the suites that \"make test\" leaves out, and those of which it does a part; tests are whole")
 	only := flag.String("run", "", "run only the tests whose names match")
 	list := flag.Bool("list", false, "list the suites")
 	beside := flag.Int("side-by-side", 3, "how many suites run at the same time")
@@ -57,6 +57,7 @@ func run(ctx context.Context, names []string, rest bool, only string, beside int
 		return err
 	}
 	for _, s := range picked {
+		s.whole = rest
 		if only != "" {
 			s.args = append(s.args, "-run", only)
 		}
@@ -110,7 +111,7 @@ type results struct {
 	tests, skipped  int
 	failed          []string
 	reasonsOfSkips  map[string]int
-	secondsOfSuites time.Duration
+	took, processor time.Duration // the sum of all suites
 }
 
 // run runs suites, so many at a time, and prints a line about each once it has ended.
@@ -132,7 +133,8 @@ func (r *results) add(o *outcome) {
 	defer r.mu.Unlock()
 	r.suites++
 	r.tests += o.tests
-	r.secondsOfSuites += o.took
+	r.took += o.took
+	r.processor += o.processor
 	if r.reasonsOfSkips == nil {
 		r.reasonsOfSkips = map[string]int{}
 	}
@@ -145,7 +147,7 @@ func (r *results) add(o *outcome) {
 		verdict = "FAILED"
 		r.failed = append(r.failed, o.suite.name)
 	}
-	fmt.Printf("%s %-12s %6d tests  %s\n", verdict, o.suite.name, o.tests, clock(o.took))
+	fmt.Printf("%s %-12s %6d tests  %s (processor %s)\n", verdict, o.suite.name, o.tests, clock(o.took), clock(o.processor))
 	for _, line := range o.summary {
 		fmt.Println("         " + line)
 	}
@@ -164,7 +166,8 @@ func (r *results) tell(took time.Duration) error {
 	for _, reason := range reasons {
 		fmt.Println(reason)
 	}
-	fmt.Printf("%d suites, %d tests, %d skipped, %s (%s one after the other)\n", r.suites, r.tests, r.skipped, clock(took), clock(r.secondsOfSuites))
+	fmt.Printf("%d suites, %d tests, %d skipped, %s (%s one after the other, processor %s)\n",
+		r.suites, r.tests, r.skipped, clock(took), clock(r.took), clock(r.processor))
 	if len(r.failed) > 0 {
 		return errors.New("failed: " + strings.Join(r.failed, ", "))
 	}

@@ -18,9 +18,11 @@ type suite struct {
 	program []string
 	// environment are variables that its tests ask for: they are skipped without.
 	environment []string
-	// rest is set if "make test" leaves the suite out: -rest, or its name, runs it. releases is set if it has more to do
-	// with -rest, as other releases and engines run then.
-	rest, releases bool
+	// rest is set if "make test" leaves the suite out: -rest, or its name, runs it. more is set if it has more to do with
+	// -rest: other releases and engines, and tests that are whole.
+	rest, more bool
+	// whole is set if its tests are to try all that they can.
+	whole bool
 	// alone is set if nothing else runs at the same time, as it measures memory or fills the machine.
 	alone bool
 }
@@ -30,10 +32,10 @@ var everything = []suite{
 	{name: "controllers", about: "the controllers, against a real API server", packages: []string{"./controllers/..."}},
 	{name: "commands", about: "the program for people, against a server and a cluster", packages: []string{"./cmd/...", "./test/apiserver/..."}},
 	{name: "server", about: "the server and its engines", packages: []string{"./server/..."}},
-	{name: "engines", about: "one suite of behaviour on every engine", packages: []string{"./test/engines"}, releases: true},
-	{name: "validation", about: "every rule of the kinds, in every way in", packages: []string{"./test/validation"}},
-	{name: "permissions", about: "random calls in random worlds against an oracle; twin worlds", packages: []string{"./test/permissions"}, releases: true},
-	{name: "oracle", about: "random schemas and calls against plain SQL", packages: []string{"./test/oracle"}, releases: true},
+	{name: "engines", about: "one suite of behaviour on every engine", packages: []string{"./test/engines"}, more: true},
+	{name: "validation", about: "every rule of the kinds, in every way in", packages: []string{"./test/validation"}, more: true},
+	{name: "permissions", about: "random calls in random worlds against an oracle; twin worlds", packages: []string{"./test/permissions"}, more: true},
+	{name: "oracle", about: "random schemas and calls against plain SQL", packages: []string{"./test/oracle"}, more: true},
 	{name: "work", about: "transactions and undo on every engine", packages: []string{"./test/work"}},
 	{name: "units", about: "all other packages"},
 	{name: "documents", about: "every block of the documents that can be run", packages: []string{"./test/docs/..."}, environment: []string{"MCP_TEST_DOCS=1"}},
@@ -55,7 +57,7 @@ func chosen(names []string, rest bool) ([]*suite, error) {
 	var picked []*suite
 	for i := range everything {
 		s := &everything[i]
-		if len(names) == 0 && (s.rest == rest || s.releases) {
+		if len(names) == 0 && (s.rest == rest || s.more) {
 			picked = append(picked, s)
 		}
 		for _, name := range names {
