@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 )
@@ -12,10 +13,10 @@ func (b *bench) compare(ops []operation) error {
 		for i, p := range b.of(op) {
 			answer, err := b.ask(op, p)
 			switch {
-			case err != nil:
+			case err != nil && !b.show:
 				return fmt.Errorf("%s, %s by %s: %w", b.engine.name, op.name, p.side, err)
 			case b.show:
-				fmt.Printf("%s %s by %s:\n%s\n", b.engine.name, op.name, p.side, answer)
+				fmt.Printf("%s %s by %s:\n%s\n", b.engine.name, op.name, p.side, cmp.Or(answer, fmt.Sprint(err)))
 			case i == 0:
 				first = answer
 			case answer != first:

@@ -81,7 +81,7 @@ func (e *engine) prepare(ctx context.Context, file string, books int, keep bool)
 	if err := e.drop(ctx, server, name); err != nil {
 		return "", nil, err
 	}
-	text += ";\nCREATE TABLE " + mark + " (done integer);\n"
+	text += "CREATE TABLE " + mark + " (done integer);\n"
 	if address, err = e.create(ctx, server, name, text); err != nil {
 		return "", nil, errors.Join(fmt.Errorf("%s: the data cannot be made: %w", e.name, err), e.drop(context.WithoutCancel(ctx), server, name))
 	}

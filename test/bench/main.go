@@ -40,7 +40,7 @@ type options struct {
 
 func main() {
 	o := options{}
-	engines := flag.String("engines", "PostgreSQL", "the `engines`")
+	engines := flag.String("engines", strings.Join(names(engines, func(e engine) string { return e.name }), ","), "the `engines`")
 	ops := flag.String("ops", strings.Join(names(operations, func(o operation) string { return o.name }), ","), "the `operations`")
 	flag.IntVar(&o.rounds, "rounds", 5, "how many rounds")
 	flag.Float64Var(&o.seconds, "seconds", 2, "how long each operation is measured on each server in each round")

@@ -186,7 +186,7 @@ func (b *bench) cell(op operation, p *program) (cell, error) {
 	n := len(r.latencies)
 	return cell{
 		cpu: (after.cpu - cpu) / time.Duration(n), p50: r.latencies[n/2], p99: r.latencies[n*99/100], rate: float64(n) / l.duration.Seconds(),
-		garbage: (allocatedAfter - allocated) / float64(n), others: max(0, float64(usedAfter-used-known)/float64(allAfter-all)), peak: after.peak,
+		garbage: (allocatedAfter - allocated) / float64(n), others: min(1, max(0, float64(usedAfter-used-known)/float64(allAfter-all))), peak: after.peak,
 	}, nil
 }
 

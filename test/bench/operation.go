@@ -37,7 +37,7 @@ var operations = []operation{
 	{name: "list", body: tool("list_book", `{`+list+`}`), perAuthor: true, bare: true, main: true},
 	{name: "create", body: tool("create_book", `{"data":{"title":"A bench in the park","author_id":%d,"price":"12.50","published":"2001-02-03","description":"A novel about \"quotes\" and more"}}`),
 		perAuthor: true, writes: true, bare: true, main: true},
-	{name: "update", body: tool("update_book", `{"id":%d,"data":{"price":"13.25","in_stock":true}}`), writes: true, bare: true, main: true},
+	{name: "update", body: tool("update_book", `{"id":%d,"data":{"price":"13.25"}}`), writes: true, bare: true, main: true},
 	{name: "aggregate", body: tool("aggregate_book", `{"measures":{"n":{"count":"*"},"mean":{"avg":"price"},"latest":{"max":"created_at"}},"group_by":["published__year"],"filters":{"author_id":%d},"order_by":["-n"],"limit":50}`),
 		perAuthor: true, bare: true, main: true},
 	{name: "list-uncounted", body: tool("list_book", `{`+list+`,"total":"none"}`), perAuthor: true, bare: true},

@@ -19,11 +19,12 @@ const (
 	text
 	boolean
 	moment // 2026-01-31 08:00:00+00 becomes 2026-01-31T08:00:00Z
-	mean   // a decimal, without its last zeros
+	price  // a decimal of two places
+	mean   // a decimal without its last zeros
 )
 
 var bookFields = []field{
-	{"id", number}, {"title", text}, {"author_id", number}, {"price", text}, {"published", text},
+	{"id", number}, {"title", text}, {"author_id", number}, {"price", price}, {"published", text},
 	{"in_stock", boolean}, {"description", text}, {"created_at", moment},
 }
 
@@ -53,21 +54,39 @@ func appendValue(out []byte, k kind, value []byte) []byte {
 	case k == boolean:
 		return strconv.AppendBool(out, value[0] == 't' || value[0] == '1')
 	case k == moment:
-		out = append(append(out, '"'), value[:len("2026-01-31")]...)
-		out = append(append(out, 'T'), bytes.TrimSuffix(value[len("2026-01-31 "):], []byte("+00"))...)
-		return append(out, `Z"`...)
+		day, hour := value[:len("2026-01-31")], value[len("2026-01-31 "):]
+		out = append(append(append(out, '"'), day...), 'T')
+		if hour, zoned := bytes.CutSuffix(hour, []byte("+00")); zoned {
+			return append(append(out, hour...), `Z"`...)
+		}
+		return append(append(out, hour...), '"')
+	case k == price:
+		out = append(append(out, '"'), value...)
+		switch places(value) {
+		case 0:
+			out = append(out, ".00"...)
+		case 1:
+			out = append(out, '0')
+		}
+		return append(out, '"')
 	case k == mean:
-		for len(value) > 1 && value[len(value)-1] == '0' && decimals(value) > leastDecimals {
+		for places(value) > leastPlaces && value[len(value)-1] == '0' {
 			value = value[:len(value)-1]
 		}
 	}
 	return appendString(out, value)
 }
 
-// leastDecimals is how many decimals a mean keeps.
-const leastDecimals = 6
+// leastPlaces is how many decimal places a mean keeps.
+const leastPlaces = 6
 
-func decimals(value []byte) int { return len(value) - 1 - bytes.IndexByte(value, '.') }
+// places is how many decimal places a number has.
+func places(value []byte) int {
+	if point := bytes.IndexByte(value, '.'); point >= 0 {
+		return len(value) - 1 - point
+	}
+	return 0
+}
 
 // pageSize is how many rows agents ask for. One more is read, to see whether there is one.
 const pageSize = 50

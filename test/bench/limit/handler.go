@@ -16,7 +16,6 @@ type book struct {
 	AuthorID    int64  `json:"author_id"`
 	Price       string `json:"price"`
 	Published   string `json:"published"`
-	InStock     bool   `json:"in_stock"`
 	Description string `json:"description"`
 }
 

@@ -34,7 +34,9 @@ func main() {
 }
 
 func run(name, listen string, pool int) error {
-	open := map[string]func(source string, pool int) (engine, error){"postgresql": openPostgreSQL}[name]
+	open := map[string]func(source string, pool int) (engine, error){
+		"postgresql": openPostgreSQL, "mariadb": openMariaDB, "sqlite": openSQLite,
+	}[name]
 	if open == nil {
 		return fmt.Errorf("-engine: there is no %q", name)
 	}

@@ -32,7 +32,7 @@ var postgresStatements = map[string]string{
 	"begin":  "BEGIN",
 	"commit": "COMMIT",
 	"create": `INSERT INTO "public"."book" ("author_id", "description", "price", "published", "title") VALUES ($1, $2, $3, $4, $5)` + postgresReturn,
-	"update": `UPDATE "public"."book" AS t0 SET "in_stock" = $1, "price" = $2 WHERE t0."price" <= $3 AND t0."id" = $4::bigint` + postgresReturn,
+	"update": `UPDATE "public"."book" AS t0 SET "price" = $1 WHERE t0."price" <= $2 AND t0."id" = $3::bigint` + postgresReturn,
 	"journal": `INSERT INTO mcp_admin_log ("token", "action", "model", "table_schema", "table_name", "object_id", "object_repr", "message", "changes", "call", "at") ` +
 		`VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())`,
 }
@@ -156,7 +156,7 @@ func (p *postgreSQL) create(ctx context.Context, m *memory, data *book) error {
 }
 
 func (p *postgreSQL) update(ctx context.Context, m *memory, id int64, data *book) error {
-	values := [][]byte{strconv.AppendBool(nil, data.InStock), []byte(data.Price), []byte(budget), strconv.AppendInt(nil, id, 10)}
+	values := [][]byte{[]byte(data.Price), []byte(budget), strconv.AppendInt(nil, id, 10)}
 	call := newCall()
 	var before [][]byte
 	return p.on(ctx, func(c *pgconn.PgConn) error {
@@ -169,7 +169,7 @@ func (p *postgreSQL) update(ctx context.Context, m *memory, id int64, data *book
 		if err != nil {
 			return err
 		}
-		return send(ctx, c, journal(m, "update", values[3], string(before[1]), "changed price", call), statement{"commit", nil, ignore})
+		return send(ctx, c, journal(m, "update", values[2], string(before[1]), "changed price", call), statement{"commit", nil, ignore})
 	})
 }
 

@@ -27,7 +27,7 @@ WITH RECURSIVE n(g) AS (SELECT 1 UNION ALL SELECT g + 1 FROM n WHERE g < :books)
 INSERT INTO book(title, author_id, price, published, in_stock, description, created_at)
 SELECT printf('%06x %09x vol. %d', g * 2654435761 % 16777216, g * 40503 % 4294967296, g % 12 + 1),
        (g * 2654435761 % 4294967296 >> 5) % :authors + 1,
-       g * 40503 % 10000 / 100.0 + 0.99,
+       round(g * 40503 % 10000 / 100.0 + 0.99, 2),
        CASE WHEN g % 50 = 0 THEN NULL ELSE date('1950-01-01', printf('+%d days', g % 27000)) END,
        g % 7 <> 0,
        printf('A %s about %016x%016x, with "quotes", %016x%016x and an end.',
