@@ -140,7 +140,11 @@ BENCH ?=
 
 .PHONY: bench
 bench: databases ## Measure the server beside a bare Go server that sends the same SQL (about 10 minutes)
-	@$(with_databases) go run ./test/bench $(BENCH)
+	@$(with_databases) go run ./test/bench -write $(BENCH)
+
+.PHONY: profile
+profile: databases ## Profile the server while the bench asks it, and draw flame graphs, into .local/bench/profile
+	@$(with_databases) go run ./test/bench -engines PostgreSQL -rows 100000 -seconds 5 -profile .local/bench/profile $(BENCH)
 
 .PHONY: scale
 scale: kube ## Measure the manager with 100 endpoints, and with one of 2,000 tokens (about 10 minutes)

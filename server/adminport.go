@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"net/http"
+	"net/http/pprof" // what it adds to the default mux is served nowhere
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -39,7 +40,8 @@ type adminPort struct {
 //	              ?models=SERIAL leaves the models out if they are those; a ?look=TEXT that differs from the one
 //	              before reads the database's schema again
 //	GET /usage    contract.Usage, for the same; ?after=CURSOR has only what came since
-func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics) http.Handler {
+//	GET /debug/pprof/  profiles of the process, if they were asked for when it started
+func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics, profiles bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
@@ -48,6 +50,11 @@ func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics) htt
 	mux.Handle("GET /metrics", metrics.Handler())
 	mux.HandleFunc("GET /status", p.withStatusKey(p.serveStatus))
 	mux.HandleFunc("GET /usage", p.withStatusKey(func(w http.ResponseWriter, r *http.Request) { serveUsage(w, r, usage) }))
+	if profiles {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
 	return mux
 }
 

@@ -53,6 +53,8 @@ type Server struct {
 	// DrainDelay is how long requests are still accepted after Run was told to end, while readiness already says no, so
 	// that whoever routes here hears of it first; 0 is not at all.
 	DrainDelay time.Duration
+	// Profiles has the admin port serve profiles of the process.
+	Profiles bool
 	// OpenDatabase opens a database of one of contract's engines; nil opens the real ones.
 	OpenDatabase func(engine string, settings database.Settings) database.DB
 	// Now is the clock by which tokens expire and rates fill again; nil is time.Now.
@@ -95,7 +97,7 @@ func (s *Server) Run(ctx context.Context) error {
 	// for those, too.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	admin := newHTTPServer(core.admin.handler(usage, metrics), s.Log)
+	admin := newHTTPServer(core.admin.handler(usage, metrics, s.Profiles), s.Log)
 	admin.WriteTimeout = adminWriteTimeout
 	admin.BaseContext = func(net.Listener) context.Context { return background }
 

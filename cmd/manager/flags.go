@@ -40,6 +40,7 @@ type options struct {
 	managerNamespace string
 	metricsAddresses []string
 	probeAddress     string
+	pprofAddress     string
 	log              zap.Options
 }
 
@@ -123,6 +124,8 @@ func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 	flags.Func("metrics-bind-address", "an `address` of /metrics, such as :8080; may be given more than once; 0 is none (default 0)", list(&o.metricsAddresses))
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", "0",
 		"the `address` of /healthz and /readyz, such as :8081; 0 is none")
+	flags.StringVar(&o.pprofAddress, "pprof-bind-address", "0",
+		"the `address` of /debug/pprof/, such as 127.0.0.1:6060: whoever reaches it sees where time and memory go; 0 is none")
 	ctrl.RegisterFlags(flags)
 	o.log.BindFlags(flags)
 }
@@ -188,6 +191,7 @@ func (o *options) validateAddresses() error {
 		}
 	}
 	check("--health-probe-bind-address", o.probeAddress)
+	check("--pprof-bind-address", o.pprofAddress)
 	for i, address := range o.metricsAddresses {
 		check("--metrics-bind-address", address)
 		switch {

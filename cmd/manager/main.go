@@ -133,6 +133,7 @@ func newManager(config *rest.Config, o options, namespace string) (manager.Manag
 		Cache:                         cluster.CacheOptions(o.namespaces),
 		Metrics:                       metricsserver.Options{BindAddress: addresses[0]},
 		HealthProbeBindAddress:        o.probeAddress,
+		PprofBindAddress:              o.pprofAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       namespace,

@@ -32,6 +32,7 @@ func TestTheCommandLine(t *testing.T) {
 		"with a namespace twice":       {args: []string{"--namespace=x", "--namespace=x"}, env: "b", wrong: `--namespace: "x" is given twice`},
 		"with a wrong own namespace":   {args: []string{"--manager-namespace=a.b"}, env: "b", wrong: "--manager-namespace"},
 		"with a port alone":            {args: []string{"--health-probe-bind-address=8081"}, env: "b", wrong: "--health-probe-bind-address"},
+		"with profiles at a port":      {args: []string{"--pprof-bind-address=6060"}, env: "b", wrong: "--pprof-bind-address"},
 		"with two servers at one port": {args: []string{"--metrics-bind-address=:8080", "--health-probe-bind-address=:8080"}, env: "b", wrong: "give them two ports"},
 		"with metrics twice":           {args: []string{"--metrics-bind-address=:8080", "--metrics-bind-address=:8080"}, env: "b", wrong: "is given twice"},
 		"with half a second of Lease":  {args: []string{"--leader-elect-lease-duration=500ms"}, env: "b", wrong: "whole seconds"},
@@ -86,7 +87,7 @@ func TestHelpNamesEveryFlagAndIsNoMistake(t *testing.T) {
 	if !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"-server-image", "-leader-elect", "-metrics-bind-address", "-health-probe-bind-address", "-namespace", "-zap-log-level", "-kubeconfig"} {
+	for _, name := range []string{"-server-image", "-leader-elect", "-metrics-bind-address", "-health-probe-bind-address", "-pprof-bind-address", "-namespace", "-zap-log-level", "-kubeconfig"} {
 		if !strings.Contains(said.String(), name) {
 			t.Errorf("%s is not in the help", name)
 		}

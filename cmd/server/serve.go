@@ -40,6 +40,7 @@ type serveOptions struct {
 	sqliteFile          string
 	sqliteInitDir       string
 	drainDelay          time.Duration
+	pprof               bool
 	logLevel            slog.Level
 }
 
@@ -93,6 +94,7 @@ process ends.`,
 	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
 	f.DurationVar(&o.drainDelay, "drain-delay", 3*time.Second, "how long requests are accepted after SIGTERM, so that load balancers can stop sending them here")
+	f.BoolVar(&o.pprof, "pprof", false, "serve profiles of the process at /debug/pprof/ of --admin-listen: whoever reaches that sees where time and memory go, and can make the server measure itself")
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR; DEBUG has a line for each request, without its body; audit lines are always written")
 	if err := command.MarkFlagRequired("config-secret"); err != nil {
 		panic(err) // The flag is defined above.
@@ -134,6 +136,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		Log:           log,
 		Audit:         telemetry.NewLogger(os.Stdout, slog.LevelInfo),
 		DrainDelay:    o.drainDelay,
+		Profiles:      o.pprof,
 		PodAddresses:  addresses,
 		API:           api,
 		StateDir:      cluster.StateDir,

@@ -69,7 +69,7 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 	command := newCommand()
 	command.SetArgs([]string{"serve", "--listen=" + endpoint, "--listen=" + second, "--admin-listen=" + admin, "--config-secret=books-mcp-config",
 		"--config-dir=" + filepath.Join(dir, "config"), "--sqlite-file=" + filepath.Join(dir, "db.sqlite"),
-		"--sqlite-init-dir=" + filepath.Join(dir, "init"), "--drain-delay=0s", "--log-level=ERROR"})
+		"--sqlite-init-dir=" + filepath.Join(dir, "init"), "--drain-delay=0s", "--log-level=ERROR", "--pprof"})
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
 	done := make(chan error, 1)
@@ -90,6 +90,11 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("never ready")
 		}
+	}
+	if response, err := http.Get("http://" + admin + "/debug/pprof/"); err != nil || response.StatusCode != http.StatusOK {
+		t.Errorf("with --pprof the admin port serves no profiles: %v, %v", response, err)
+	} else {
+		response.Body.Close()
 	}
 	for _, row := range []struct{ address, tool, want string }{
 		{endpoint, `"list_book","arguments":{}`, "Solaris"},

@@ -20,11 +20,12 @@ const help = `bench measures the server beside limit, a bare Go server that send
   make bench                                                     all of it, with database servers of its own
   go run ./test/bench -engines PostgreSQL -ops get,list -keep    two operations, on the servers that
                                                                  MCP_TEST_POSTGRES and MCP_TEST_MARIADB name
+  make profile BENCH='-ops list'                                 where the server's time goes, as a flame graph
   go run ./test/bench -ops create -before /tmp/old-server        the same beside another build of the server
 
 A round measures each operation on each server, one after the other. The figures are medians of the rounds: server CPU in
 microseconds a request, which other programs hardly disturb; latencies; bytes allocated a request. "others" is how much of the
-machine other programs used meanwhile. Before that, the answers of both are compared.
+machine other programs used meanwhile; a database server's own time is not in it. Before that, the answers of both are compared.
 
 `
 
@@ -34,8 +35,9 @@ type options struct {
 	seconds       float64
 	books         int
 	keep, show    bool
-	server        string
-	before        string
+	write         bool
+	// server and before are programs, profile is a folder.
+	server, before, profile string
 }
 
 func main() {
@@ -48,8 +50,10 @@ func main() {
 	flag.IntVar(&o.books, "rows", 1000000, "rows of the table of books; there is an author for each hundred")
 	flag.BoolVar(&o.keep, "keep", false, "keep the databases, and use them again next time")
 	flag.BoolVar(&o.show, "show", false, "print an answer of each operation by each server, and measure nothing")
+	flag.BoolVar(&o.write, "write", false, "write the results to "+document+" if all is measured")
 	flag.StringVar(&o.server, "server", "", "`program` to measure as the server; none: the project's is built")
 	flag.StringVar(&o.before, "before", "", "another `program` of the server to measure beside it")
+	flag.StringVar(&o.profile, "profile", "", "write profiles of the server at each operation to this `folder`, and measure nothing")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), help)
 		flag.PrintDefaults()
@@ -84,7 +88,7 @@ func chosen[T any](what string, all []T, name func(T) string, wanted []string) (
 }
 
 func (o *options) run(ctx context.Context) error {
-	engines, err := chosen("engines", engines, func(e engine) string { return e.name }, o.engines)
+	on, err := chosen("engines", engines, func(e engine) string { return e.name }, o.engines)
 	if err != nil {
 		return err
 	}
@@ -100,18 +104,25 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	var all []measured
-	for _, e := range engines {
+	for _, e := range on {
 		found, err := o.measure(ctx, &e, ops, programs)
 		if err != nil {
 			return errors.Join(err, context.Cause(ctx))
 		}
 		all = append(all, found...)
 	}
-	if o.show {
+	if o.show || o.profile != "" {
 		return nil
 	}
 	fmt.Println()
 	writeTable(os.Stdout, all)
+	if whole := len(on) == len(engines) && len(ops) == len(operations); o.write && !whole {
+		fmt.Println(document + " is left alone: it has results of all engines and operations")
+	} else if o.write {
+		if err := o.document(all); err != nil {
+			return err
+		}
+	}
 	fmt.Println(line(all))
 	return nil
 }

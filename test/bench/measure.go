@@ -29,6 +29,8 @@ type cell struct {
 type side struct {
 	name  string
 	cells []cell
+	// trips are the round trips to the database that a call costs; 0 if there is no server.
+	trips int64
 }
 
 // measured is all that was found out about an operation on an engine. The server itself is the first side.
@@ -69,17 +71,27 @@ func (o *options) measure(ctx context.Context, e *engine, ops []operation, progr
 	if err := b.compare(ops); err != nil || o.show {
 		return nil, err
 	}
-	return b.rounds(ctx, ops)
+	if o.profile != "" {
+		return nil, b.profiles(ctx, ops)
+	}
+	if found, err = b.rounds(ctx, ops); err != nil {
+		return nil, err
+	}
+	return found, b.countTrips(ctx, found, programs)
 }
 
 // start starts the servers that the operations need.
 func (b *bench) start(ctx context.Context, ops []operation, programs built) error {
+	var flags []string
+	if b.profile != "" {
+		flags = append(flags, "--pprof")
+	}
 	for _, s := range []struct{ name, path string }{{"server", programs.server}, {"before", programs.before}} {
 		if s.path == "" {
 			continue
 		}
 		if slices.ContainsFunc(ops, func(op operation) bool { return op.models == nil }) {
-			p, err := serve(ctx, s.name, s.path, b.engine, b.database, configOf(b.engine, shop(), pool))
+			p, err := serve(ctx, s.name, s.path, b.engine, b.database, configOf(b.engine, shop(), pool), flags...)
 			if err != nil {
 				return err
 			}
@@ -88,7 +100,7 @@ func (b *bench) start(ctx context.Context, ops []operation, programs built) erro
 		if slices.ContainsFunc(ops, func(op operation) bool { return op.models != nil }) {
 			config := configOf(b.engine, manyModels(), pool)
 			config.Endpoint.Database.Schemas = []string{"many"}
-			p, err := serve(ctx, s.name, s.path, b.engine, b.database, config)
+			p, err := serve(ctx, s.name, s.path, b.engine, b.database, config, flags...)
 			if err != nil {
 				return err
 			}

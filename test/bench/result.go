@@ -73,16 +73,16 @@ func (m *measured) round(n int) string {
 func writeTable(out io.Writer, all []measured) {
 	w := tabwriter.NewWriter(out, 2, 0, 2, ' ', tabwriter.AlignRight)
 	defer w.Flush()
-	fmt.Fprintln(w, "\t\tserver\tCPU µs\tof it\tp50 ms\tp99 ms\ta second\tKB\tpeak MB\tothers\t")
+	fmt.Fprintln(w, "\t\tserver\tCPU µs\tof it\tp50 ms\tp99 ms\ta second\tKB\ttrips\tpeak MB\tothers\t")
 	for _, m := range all {
 		for i, s := range m.sides {
 			ratio := ""
 			if i > 0 {
 				ratio = fmt.Sprintf("%.2f", m.ratio(&s))
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.0f\t%s\t%.2f\t%.2f\t%.0f\t%.1f\t%.0f\t%.0f%%\t\n", m.engine, m.op.name, s.name, s.of(cpu), ratio,
+			fmt.Fprintf(w, "%s\t%s\t%s\t%.0f\t%s\t%.2f\t%.2f\t%.0f\t%.1f\t%d\t%.0f\t%.0f%%\t\n", m.engine, m.op.name, s.name, s.of(cpu), ratio,
 				s.of(func(c cell) float64 { return microseconds(c.p50) / 1000 }), s.of(func(c cell) float64 { return microseconds(c.p99) / 1000 }),
-				s.of(func(c cell) float64 { return c.rate }), s.of(func(c cell) float64 { return c.garbage / 1000 }),
+				s.of(func(c cell) float64 { return c.rate }), s.of(func(c cell) float64 { return c.garbage / 1000 }), s.trips,
 				s.of(func(c cell) float64 { return float64(c.peak) / 1e6 }), 100*s.of(func(c cell) float64 { return c.others }))
 		}
 	}

@@ -26,7 +26,7 @@ func (p *plain) prepare(reads, writes map[string]string) (engine, error) {
 	}{{p.read, reads}, {p.write, writes}} {
 		for name, text := range set.statements {
 			var err error
-			p.prepared[name], err = set.db.Prepare(text)
+			p.prepared[name], err = set.db.Prepare(text) //nolint:sqlclosecheck // it is used until the process ends
 			all = append(all, err)
 		}
 	}
@@ -54,6 +54,12 @@ func each(ctx context.Context, s *sql.Stmt, columns int, row func([][]byte), val
 		row(texts)
 	}
 	return rows.Err()
+}
+
+// change runs a prepared statement without rows.
+func change(ctx context.Context, s *sql.Stmt, values ...any) error {
+	_, err := s.ExecContext(ctx, values...)
+	return err
 }
 
 func (p *plain) get(ctx context.Context, m *memory, id int64) error {
@@ -118,7 +124,7 @@ func (p *plain) update(ctx context.Context, m *memory, id int64, data *book) err
 		}
 		values := []any{data.Price, budget, id}
 		if p.again {
-			if _, err = in("update").ExecContext(ctx, values...); err == nil {
+			if err = change(ctx, in("update"), values...); err == nil {
 				err = each(ctx, in("again"), len(bookFields), after, budget, id)
 			}
 		} else {
@@ -133,6 +139,5 @@ func (p *plain) update(ctx context.Context, m *memory, id int64, data *book) err
 
 // journalIn writes the row of the journal about a change.
 func journalIn(ctx context.Context, in func(string) *sql.Stmt, m *memory, action string, id []byte, title, message, call string) error {
-	_, err := in("journal").ExecContext(ctx, "bench/limit", action, "book", "", "book", string(id), title, message, string(m.changes), call)
-	return err
+	return change(ctx, in("journal"), "bench/limit", action, "book", "", "book", string(id), title, message, string(m.changes), call)
 }
