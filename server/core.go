@@ -129,7 +129,7 @@ func (c *core) introspected(db *openDatabase, config *contract.Config, schema *d
 	status := c.databaseStatus
 	if err == nil {
 		status = statusOf(schema)
-		if !reflect.DeepEqual(schema, c.schema) {
+		if schema != c.schema && !reflect.DeepEqual(schema, c.schema) {
 			c.log.Info("The database's schema was read", "engine", schema.Engine, "version", schema.Version, "tables", len(schema.Tables))
 			c.schema = schema
 			c.rebuild()

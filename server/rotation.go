@@ -106,6 +106,16 @@ func (r *rotatingDatabase) Introspect(ctx context.Context) (*database.Schema, er
 	return p.Introspect(ctx)
 }
 
+// Unchanged implements database.Watched.
+func (r *rotatingDatabase) Unchanged(ctx context.Context) (bool, error) {
+	p := r.take()
+	defer r.give(p)
+	if w, ok := p.DB.(database.Watched); ok {
+		return w.Unchanged(ctx)
+	}
+	return false, nil
+}
+
 // Ping implements database.DB.
 func (r *rotatingDatabase) Ping(ctx context.Context) error {
 	p := r.take()

@@ -14,7 +14,9 @@ const (
 	// something that the Config names.
 	pingEvery       = 10 * time.Second
 	introspectEvery = time.Minute
-	firstRepeat     = time.Second
+	// A schema of which the database says that it has not changed is read anew this often all the same.
+	readAllEvery = time.Hour
+	firstRepeat  = time.Second
 	// The schema of a database that does not answer is tried again and again.
 	firstPause = 200 * time.Millisecond
 	mostPause  = 10 * time.Second
@@ -39,8 +41,9 @@ func newWakes() wakes {
 // A schemaWatch decides when the database is looked at next.
 type schemaWatch struct {
 	healthy bool
-	// read is when the schema was read last, looked when the database was asked for it last.
-	read, looked time.Time
+	// read is when the schema was read last, or was the same as before, and readAll when it was read; looked is when the database
+	// was asked for it last.
+	read, readAll, looked time.Time
 	// pause is how long a database that does not answer is left alone, repeat how long one that lacks something is.
 	pause, repeat time.Duration
 	// doubt counts the calls in trouble, which are reasons to doubt that a new connection can be made. dispelled is the count
@@ -128,7 +131,11 @@ func (c *core) introspect(ctx context.Context, db *openDatabase, w *schemaWatch)
 	defer context.AfterFunc(ctx, cancel)()
 	schema, refused := c.tryLogin(attempt, db, w)
 	var err error
+	if schema == nil && w.healthy && time.Since(w.readAll) < readAllEvery {
+		schema = c.unchanged(attempt, db)
+	}
 	if schema == nil {
+		w.readAll = w.looked
 		schema, err = db.Introspect(attempt)
 	}
 	if ctx.Err() != nil || db.ctx.Err() != nil {
@@ -136,6 +143,19 @@ func (c *core) introspect(ctx context.Context, db *openDatabase, w *schemaWatch)
 	}
 	c.introspected(db, config, schema, err, refused)
 	return err == nil && refused == nil
+}
+
+// unchanged returns the known schema if the database says that it is still the same; nil if it does not say so.
+func (c *core) unchanged(ctx context.Context, db *openDatabase) *database.Schema {
+	if same, err := db.rotating.Unchanged(ctx); err != nil || !same {
+		return nil // if it does not answer, reading the schema says why
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if db != c.databases.current {
+		return nil
+	}
+	return c.schema
 }
 
 // tryLogin makes a connection as the Secrets say now, if the open pool has another login or new connections are in doubt,

@@ -42,6 +42,12 @@ type SchemaLister interface {
 	ReadableSchemas(ctx context.Context) ([]string, error)
 }
 
+// Watched is a DB that can tell at little cost that its schema is still the same.
+type Watched interface {
+	// Unchanged reports whether Introspect would certainly find what it found last. In doubt it is false.
+	Unchanged(ctx context.Context) (bool, error)
+}
+
 // Page tells about the rows that a Select wrote.
 type Page struct {
 	// Count is the number of rows written.

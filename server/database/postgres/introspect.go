@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
-// Introspect implements database.DB. It reads the catalogue as of one moment, in seven queries.
+// Introspect implements database.DB. It reads the catalogue as of one moment.
 func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	conn, err := d.acquire(ctx)
 	if err != nil {
@@ -44,8 +44,13 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 			return nil, err
 		}
 	}
+	// What changes after the fingerprint makes the next one another, whether or not it is found here.
+	seen, err := d.fingerprint(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	err := pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) (err error) {
+	err = pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) (err error) {
 		s, i, err = introspect(ctx, tx, d.settings.Schemas)
 		for n, own := range owns {
 			if err == nil {
@@ -57,6 +62,10 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 	if err != nil {
 		return nil, err
 	}
+	if s.AuditProblem+s.IdempotencyProblem != "" {
+		seen = "" // the reason may be one that no catalogue shows, such as a server that takes no writes
+	}
+	d.seen.Store(&seen)
 	d.known.Store(i.known())
 	s.Notes = append(d.notes(), s.Notes...)
 	return s, nil

@@ -34,22 +34,24 @@ LEFT JOIN pg_catalog.pg_foreign_table f ON f.ftrelid = c.oid
 LEFT JOIN pg_catalog.pg_foreign_server s ON s.oid = f.ftserver
 LEFT JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw`
 
-// columnsQuery follows domains, which may be based on domains, down to their base type. A type has no equality if
+// columnsQuery asks what is the same for all columns of a type once for each type: a database has thousands of columns and a dozen
+// types. It follows domains, which may be based on domains, down to their base type. A type has no equality if
 // neither it nor the type that it is stored as has an operator class of B-trees or hash indexes: the = of boxes and
-// circles compares areas.
+// circles compares areas. A column without privileges of its own has its table's. A default names no column, so that it is read
+// without the table's, which takes long; what computes a generated column is not needed.
 const columnsQuery = `
-WITH RECURSIVE typed AS (
-  SELECT a.attrelid, a.attnum, a.atttypid AS type, a.atttypmod AS modifier, a.attnotnull AS required,
-         NULL::text AS fallback, 0 AS depth
+WITH RECURSIVE columns AS (
+  SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attidentity, a.attgenerated, a.attcollation, a.attacl
   FROM pg_catalog.pg_attribute a
   WHERE a.attrelid = ANY($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
+), typed AS (
+  SELECT c.declared, c.precise, c.declared AS type, c.precise AS modifier, false AS required, NULL::text AS fallback, 0 AS depth
+  FROM (SELECT DISTINCT atttypid AS declared, atttypmod AS precise FROM columns) c
 UNION ALL
-  SELECT t.attrelid, t.attnum, d.typbasetype, CASE WHEN d.typtypmod >= 0 THEN d.typtypmod ELSE t.modifier END,
+  SELECT t.declared, t.precise, d.typbasetype, CASE WHEN d.typtypmod >= 0 THEN d.typtypmod ELSE t.modifier END,
          t.required OR d.typnotnull, coalesce(t.fallback, d.typdefault COLLATE "default"), t.depth + 1
   FROM typed t
   JOIN pg_catalog.pg_type d ON d.oid = t.type AND d.typtype = 'd'
-), based AS (
-  SELECT DISTINCT ON (attrelid, attnum) * FROM typed ORDER BY attrelid, attnum, depth DESC
 ), indexed AS (
   SELECT o.opcintype AS type FROM pg_catalog.pg_opclass o JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod
   WHERE m.amname IN ('btree', 'hash') AND o.opcdefault
@@ -58,31 +60,40 @@ UNION ALL
 UNION
   SELECT k.castsource FROM pg_catalog.pg_cast k JOIN indexed ON indexed.type = k.casttarget
   WHERE k.castmethod = 'b' AND k.castcontext = 'i'
+), types AS (
+  SELECT DISTINCT ON (b.declared, b.precise) b.declared, b.precise, format_type(b.declared, b.precise) AS native, b.required, b.fallback, b.modifier,
+         y.typname::text AS name, y.typtype::text AS class, y.typcategory::text AS category,
+         coalesce(el.typname::text, '') AS element, coalesce(el.typtype::text, '') AS element_class,
+         CASE WHEN y.typtype = 'e' THEN ARRAY(SELECT l.enumlabel::text FROM pg_catalog.pg_enum l WHERE l.enumtypid = y.oid ORDER BY l.enumsortorder)
+              ELSE '{}' END AS choices,
+         coalesce(el.typtype, y.typtype) = 'b' AND coalesce(el.oid, y.oid) NOT IN (SELECT type FROM equated) AS incomparable
+  FROM typed b
+  JOIN pg_catalog.pg_type y ON y.oid = b.type
+  LEFT JOIN pg_catalog.pg_type ed ON ed.oid = y.typelem AND y.typcategory = 'A'
+  LEFT JOIN pg_catalog.pg_type el ON el.oid = CASE WHEN ed.typtype = 'd' THEN ed.typbasetype ELSE ed.oid END
+  ORDER BY b.declared, b.precise, b.depth DESC
+), granted AS (
+  SELECT DISTINCT c.oid, has_schema_privilege(c.relnamespace, 'USAGE') AS usage, has_table_privilege(c.oid, 'SELECT')::int4
+         + has_table_privilege(c.oid, 'INSERT')::int4 * 2 + has_table_privilege(c.oid, 'UPDATE')::int4 * 4 AS bits
+  FROM pg_catalog.pg_class c WHERE c.oid = ANY($1::oid[])
 )
-SELECT b.attrelid, b.attnum, a.attname, format_type(a.atttypid, a.atttypmod), NOT b.required,
-       coalesce(pg_get_expr(e.adbin, e.adrelid), b.fallback, ''), a.attidentity::text, a.attgenerated::text,
-       y.typname, y.typtype::text, y.typcategory::text, b.modifier,
-       coalesce(el.typname, ''), coalesce(el.typtype::text, ''),
-       coalesce(NOT o.collisdeterministic, false),
-       ARRAY(SELECT l.enumlabel::text FROM pg_catalog.pg_enum l WHERE l.enumtypid = y.oid ORDER BY l.enumsortorder),
-       coalesce(col_description(b.attrelid, b.attnum), ''),
-       coalesce(el.typtype, y.typtype) = 'b' AND coalesce(el.oid, y.oid) NOT IN (SELECT type FROM equated),
-       CASE WHEN has_schema_privilege(c.relnamespace, 'USAGE') THEN has_column_privilege(c.oid, a.attnum, 'SELECT')::int4
-         + has_column_privilege(c.oid, a.attnum, 'INSERT')::int4 * 2 + has_column_privilege(c.oid, a.attnum, 'UPDATE')::int4 * 4 ELSE 0 END
-FROM based b
-JOIN pg_catalog.pg_attribute a ON a.attrelid = b.attrelid AND a.attnum = b.attnum
-JOIN pg_catalog.pg_class c ON c.oid = b.attrelid
-JOIN pg_catalog.pg_type y ON y.oid = b.type
-LEFT JOIN pg_catalog.pg_type ed ON ed.oid = y.typelem AND y.typcategory = 'A'
-LEFT JOIN pg_catalog.pg_type el ON el.oid = CASE WHEN ed.typtype = 'd' THEN ed.typbasetype ELSE ed.oid END
+SELECT a.attrelid, a.attnum, a.attname, t.native, NOT (a.attnotnull OR t.required),
+       CASE WHEN a.attgenerated <> '' THEN 'generated' ELSE coalesce(pg_get_expr(e.adbin, 0), t.fallback, '') END, a.attidentity::text, a.attgenerated::text,
+       t.name, t.class, t.category, t.modifier, t.element, t.element_class,
+       coalesce(NOT o.collisdeterministic, false), t.choices, coalesce(d.description, ''), t.incomparable,
+       CASE WHEN NOT g.usage THEN 0 WHEN a.attacl IS NULL THEN g.bits ELSE has_column_privilege(a.attrelid, a.attnum, 'SELECT')::int4
+         + has_column_privilege(a.attrelid, a.attnum, 'INSERT')::int4 * 2 + has_column_privilege(a.attrelid, a.attnum, 'UPDATE')::int4 * 4 END
+FROM columns a
+JOIN types t ON t.declared = a.atttypid AND t.precise = a.atttypmod
+JOIN granted g ON g.oid = a.attrelid
 LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation
-LEFT JOIN pg_catalog.pg_attrdef e ON e.adrelid = b.attrelid AND e.adnum = b.attnum
-ORDER BY b.attrelid, b.attnum`
+LEFT JOIN pg_catalog.pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
+LEFT JOIN pg_catalog.pg_description d ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
+ORDER BY a.attrelid, a.attnum`
 
 // keysQuery finds primary keys and the unique indexes that hold for every row: neither partial nor on expressions.
 const keysQuery = `
-SELECT i.indrelid, i.indisprimary, ARRAY(SELECT k.attnum::int4 FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, place)
-                                         WHERE k.place <= i.indnkeyatts ORDER BY k.place)
+SELECT i.indrelid, i.indisprimary, (i.indkey::int2[]::int4[])[0:i.indnkeyatts - 1]
 FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
 WHERE i.indrelid = ANY($1::oid[]) AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL

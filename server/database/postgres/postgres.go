@@ -55,8 +55,10 @@ type db struct {
 	// closing is done once Close is called.
 	closing context.Context
 	close   context.CancelFunc
-	// known is the last result of the introspection; nil before the first.
+	// known is the last result of the introspection; nil before the first. seen is the fingerprint of the catalogue before it; ""
+	// if it says nothing.
 	known atomic.Pointer[known]
+	seen  atomic.Pointer[string]
 }
 
 // Open returns the database that the settings lead to. It connects when it is first asked.

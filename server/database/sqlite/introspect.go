@@ -16,6 +16,11 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 		return nil, err
 	}
 	defer d.readers.Release(c)
+	// What changes after the version makes the next one another, whether or not it is found here.
+	version, err := d.version(ctx, c)
+	if err != nil {
+		return nil, err
+	}
 	schema, err := d.readSchema(ctx, c)
 	if err != nil {
 		return nil, err
@@ -28,6 +33,10 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 		return nil, err
 	}
 	d.findOwn(schema, problems)
+	if schema.AuditProblem+schema.IdempotencyProblem != "" {
+		version = nil // the reason may be one that the file does not show, such as a full disk
+	}
+	d.seen.Store(version)
 	return schema, nil
 }
 

@@ -23,6 +23,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -59,6 +60,9 @@ type db struct {
 	closing   context.Context
 	close     context.CancelFunc
 	closeOnce sync.Once
+
+	// seen is the file's version before the last introspection; nil if it says nothing.
+	seen atomic.Pointer[version]
 
 	mu sync.Mutex
 	// filling is the making of a new file that is under way; filled reports whether there is a file.
