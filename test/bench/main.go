@@ -29,6 +29,9 @@ machine other programs used meanwhile; a database server's own time is not in it
 
 `
 
+// The usual size of a run. The document has the results of no smaller one.
+const usualRounds, usualBooks = 5, 1000000
+
 type options struct {
 	engines, ops  []string
 	rounds, conns int
@@ -38,16 +41,18 @@ type options struct {
 	write         bool
 	// server and before are programs, profile is a folder.
 	server, before, profile string
+	// ahead is how long the engines will take that come next, but for their data.
+	ahead time.Duration
 }
 
 func main() {
 	o := options{}
 	engines := flag.String("engines", strings.Join(names(engines, func(e engine) string { return e.name }), ","), "the `engines`")
 	ops := flag.String("ops", strings.Join(names(operations, func(o operation) string { return o.name }), ","), "the `operations`")
-	flag.IntVar(&o.rounds, "rounds", 5, "how many rounds")
+	flag.IntVar(&o.rounds, "rounds", usualRounds, "how many rounds")
 	flag.Float64Var(&o.seconds, "seconds", 2, "how long each operation is measured on each server in each round")
 	flag.IntVar(&o.conns, "conns", 8, "connections of agents; the servers have 8 of the database")
-	flag.IntVar(&o.books, "rows", 1000000, "rows of the table of books; there is an author for each hundred")
+	flag.IntVar(&o.books, "rows", usualBooks, "rows of the table of books; there is an author for each hundred")
 	flag.BoolVar(&o.keep, "keep", false, "keep the databases, and use them again next time")
 	flag.BoolVar(&o.show, "show", false, "print an answer of each operation by each server, and measure nothing")
 	flag.BoolVar(&o.write, "write", false, "write the results to "+document+" if all is measured")
@@ -104,8 +109,12 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	var all []measured
-	for _, e := range on {
-		found, err := o.measure(ctx, &e, ops, programs)
+	for i, e := range on {
+		o.ahead = 0
+		for _, later := range on[i+1:] {
+			o.ahead += o.planned(later.ops(ops))
+		}
+		found, err := o.measure(ctx, &e, e.ops(ops), programs)
 		if err != nil {
 			return errors.Join(err, context.Cause(ctx))
 		}
@@ -116,8 +125,9 @@ func (o *options) run(ctx context.Context) error {
 	}
 	fmt.Println()
 	writeTable(os.Stdout, all)
-	if whole := len(on) == len(engines) && len(ops) == len(operations); o.write && !whole {
-		fmt.Println(document + " is left alone: it has results of all engines and operations")
+	whole := len(on) == len(engines) && len(ops) == len(operations) && o.rounds >= usualRounds && o.books >= usualBooks
+	if o.write && !whole {
+		fmt.Println(document + " is left alone: it has the results of all engines and operations, with the usual rows and rounds")
 	} else if o.write {
 		if err := o.document(all); err != nil {
 			return err
@@ -144,3 +154,18 @@ func (o *options) build(ctx context.Context) (built, error) {
 }
 
 func (o *options) duration() time.Duration { return time.Duration(o.seconds * float64(time.Second)) }
+
+// planned is how long it takes to measure the operations on an engine.
+func (o *options) planned(ops []operation) time.Duration {
+	cells := 0
+	for _, op := range ops {
+		cells++
+		if op.bare {
+			cells++
+		}
+		if o.before != "" {
+			cells++
+		}
+	}
+	return time.Duration(o.rounds*cells) * (o.duration() + warm)
+}

@@ -51,7 +51,6 @@ type bench struct {
 
 // measure measures the operations on an engine.
 func (o *options) measure(ctx context.Context, e *engine, ops []operation, programs built) (found []measured, err error) {
-	ops = slices.DeleteFunc(slices.Clone(ops), func(op operation) bool { return op.only != "" && op.only != e.name })
 	if len(ops) == 0 {
 		return nil, nil
 	}
@@ -145,7 +144,7 @@ func (b *bench) rounds(ctx context.Context, ops []operation) ([]measured, error)
 		}
 		found = append(found, m)
 	}
-	began, done := time.Now(), 0
+	began, done, all := time.Now(), 0, b.options.rounds*len(ops)
 	for round := range b.options.rounds {
 		for i, op := range ops {
 			programs := b.of(op)
@@ -161,7 +160,7 @@ func (b *bench) rounds(ctx context.Context, ops []operation) ([]measured, error)
 				found[i].sides[at].cells = append(found[i].sides[at].cells, c)
 			}
 			done++
-			left := time.Since(began) * time.Duration(b.options.rounds*len(ops)-done) / time.Duration(done)
+			left := time.Since(began)*time.Duration(all-done)/time.Duration(done) + b.ahead
 			fmt.Printf("%s %d/%d %s: %s; %s left\n", b.engine.name, round+1, b.options.rounds, op.name, found[i].round(round), left.Round(time.Second))
 		}
 	}

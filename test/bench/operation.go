@@ -64,3 +64,8 @@ func manyModels() []contract.Model {
 	slices.SortFunc(models, func(a, b contract.Model) int { return strings.Compare(a.Name, b.Name) })
 	return models
 }
+
+// ops are the operations among some that are measured on the engine.
+func (e *engine) ops(among []operation) []operation {
+	return slices.DeleteFunc(slices.Clone(among), func(op operation) bool { return op.only != "" && op.only != e.name })
+}

@@ -28,6 +28,9 @@ type program struct {
 	side, address, metrics string
 	command                *exec.Cmd
 	log                    string
+	// ended is closed once the program has ended; failure says how.
+	ended   chan struct{}
+	failure error
 }
 
 // build builds a package of the project into the folder, without what a debugger would need.
@@ -112,7 +115,7 @@ func freeAddress() (string, error) {
 // patience ends the wait for a server that hangs.
 const patience = 2 * time.Minute
 
-// start runs the program until a page of it answers. What it writes goes through a pipe, as in a container.
+// start runs the program until a page of it answers.
 func (p *program) start(ctx context.Context, page string) error {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -128,24 +131,36 @@ func (p *program) start(ctx context.Context, page string) error {
 	if err := p.command.Start(); err != nil {
 		return err
 	}
-	go func() { // the first lines say why it does not start; audit lines are as many as writes
-		lines := bufio.NewReader(output)
-		for range 100 {
-			line, _ := lines.ReadString('\n')
-			_, _ = log.WriteString(line)
-		}
-		_, _ = io.Copy(io.Discard, lines)
-		_ = log.Close()
-	}()
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	p.ended = make(chan struct{})
+	go p.follow(output, log)
+	for hangs := time.After(patience); ; {
 		if _, err = fetch(page); err == nil {
 			return nil
 		}
-		if ctx.Err() != nil || time.Now().After(deadline) || syscall.Kill(p.command.Process.Pid, 0) != nil {
-			said, _ := os.ReadFile(p.log)
-			return errors.Join(fmt.Errorf("%s does not get ready: %w\n%s", filepath.Base(p.command.Path), err, said), p.stop())
+		select {
+		case <-time.After(10 * time.Millisecond):
+			continue
+		case <-p.ended:
+		case <-ctx.Done():
+		case <-hangs:
 		}
+		said, _ := os.ReadFile(p.log)
+		return errors.Join(fmt.Errorf("%s does not get ready: %w\n%s", filepath.Base(p.command.Path), err, said), p.stop())
 	}
+}
+
+// follow reads what the program writes, through a pipe as in a container, until it ends. The first lines say why it does
+// not start; later there is an audit line for each write.
+func (p *program) follow(output io.Reader, log *os.File) {
+	lines := bufio.NewReader(output)
+	for range 100 {
+		line, _ := lines.ReadString('\n')
+		_, _ = log.WriteString(line)
+	}
+	_, _ = io.Copy(io.Discard, lines)
+	p.failure = p.command.Wait()
+	_ = log.Close()
+	close(p.ended)
 }
 
 // fetch gets a page.
@@ -164,12 +179,11 @@ func fetch(page string) (string, error) {
 
 // stop ends the program, and removes what it was given.
 func (p *program) stop() error {
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	err := p.command.Wait()
+	_ = p.command.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+	<-p.ended
+	err := p.failure
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
-		err = nil // a signal ended it, as it should
+		err = nil // a signal ended it, or it said itself why
 	}
 	return errors.Join(err, os.RemoveAll(filepath.Dir(p.log)))
 }
