@@ -77,7 +77,7 @@ func TestTableHasTheServersAndTheLimitsFigures(t *testing.T) {
 			t.Errorf("got\n%swant the line\n%s", got, want)
 		}
 	}
-	if got, want := peaks(all), "Peak memory of all this together: PostgreSQL 40 / 40 MB."; got != want {
+	if got, want := peaks(all), "The most memory that the servers had, the server / the limit: PostgreSQL 40 / 40 MB."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

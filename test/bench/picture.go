@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// The picture's measures, in pixels: one is the width of what the limit takes.
+// The picture's measures, in pixels: one is the width of what the limit takes; the bars of more than three are cut.
 const (
-	pictureWidth, barHeight, rowHeight, named, one = 760, 14, 20, 170, 200
+	pictureWidth, barHeight, rowHeight, named, one = 760, 14, 20, 170, 170
 )
 
-// pictureStyle is for both pictures that the program draws.
 const pictureStyle = `<style>
 text { font: 12px -apple-system, "Segoe UI", Roboto, sans-serif; fill: #24292f; }
 .name { text-anchor: end; } .bar { fill: #2da44e; } .one { stroke: #cf222e; stroke-dasharray: 4; }

@@ -17,6 +17,11 @@ func (b *bench) profiles(ctx context.Context, ops []operation) error {
 	for _, op := range ops {
 		server := b.of(op)[0]
 		name := filepath.Join(b.profile, strings.ToLower(b.engine.name)+"-"+strings.ReplaceAll(op.name, "/", "-"))
+		warming := b.load(op, server)
+		warming.duration = warm
+		if r := warming.run(); len(r.failures) > 0 {
+			return r.failures[0]
+		}
 		pages := strings.TrimSuffix(server.metrics, "metrics") + "debug/pprof/"
 		for _, kind := range []struct{ page, suffix, sample, unit string }{
 			{fmt.Sprintf("profile?seconds=%d", max(1, int(b.seconds))), "-cpu", "cpu", "ms"},

@@ -41,8 +41,8 @@ func (o *options) document(all []measured) error {
 
 // conditions say under which the results came about.
 func (o *options) conditions() string {
-	return fmt.Sprintf("%d rows, %d connections of agents, %d of each server to the database; medians of %d interleaved rounds of %g s for each cell; %s; %d processors%s.",
-		o.books, o.conns, pool, o.rounds, o.seconds, runtime.Version(), runtime.NumCPU(), processor())
+	return fmt.Sprintf("%g million books, %d connections of agents, %d of each server to the database; medians of %d interleaved rounds of %g s for each cell; %s; %d processors%s.",
+		float64(o.books)/1e6, o.conns, pool, o.rounds, o.seconds, runtime.Version(), runtime.NumCPU(), processor())
 }
 
 // processor is the processors' name, in parentheses.
@@ -119,5 +119,5 @@ func peaks(all []measured) string {
 	for _, e := range engines {
 		words = append(words, fmt.Sprintf("%s %d / %d MB", e, most[e]["server"]/1e6, most[e]["limit"]/1e6))
 	}
-	return "Peak memory of all this together: " + strings.Join(words, ", ") + "."
+	return "The most memory that the servers had, the server / the limit: " + strings.Join(words, ", ") + "."
 }
