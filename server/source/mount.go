@@ -82,7 +82,7 @@ func watchMount(ctx context.Context, dir string, log *slog.Logger, seen func(Sec
 		case <-ctx.Done():
 			return
 		case <-poll.C:
-			notify.add()
+			_ = notify.add() // it was told once that there is only the poll
 		case _, ok := <-notify.events():
 			if !ok {
 				notify.close()
@@ -95,7 +95,7 @@ func watchMount(ctx context.Context, dir string, log *slog.Logger, seen func(Sec
 	}
 }
 
-// A notifier reports changes in a folder if the system supports that. If it does not, there is only the poll.
+// A notifier reports changes in a folder if the system can do that at the moment. If it cannot, there is only the poll.
 type notifier struct {
 	dir     string
 	watcher *fsnotify.Watcher
@@ -103,21 +103,21 @@ type notifier struct {
 
 func newNotifier(dir string, log *slog.Logger) *notifier {
 	n := &notifier{dir: dir}
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		log.Warn("Changes of a mounted Secret are only noticed by polling", "dir", dir, "error", err)
-		return n
+	if err := n.add(); err != nil {
+		log.Warn("Changes of a mounted Secret are only noticed by polling for now", "dir", dir, "error", err)
 	}
-	n.watcher = watcher
-	n.add()
 	return n
 }
 
-// add watches the folder if it exists by now. It may be called again.
-func (n *notifier) add() {
+// add watches the folder if it exists by now. It may be called again: other programs may have freed what the system lacked.
+func (n *notifier) add() (err error) {
+	if n.watcher == nil {
+		n.watcher, err = fsnotify.NewWatcher()
+	}
 	if n.watcher != nil {
 		_ = n.watcher.Add(n.dir)
 	}
+	return err
 }
 
 func (n *notifier) events() <-chan fsnotify.Event {
