@@ -41,7 +41,7 @@ var _ = Describe("Two installations", func() {
 		shared, theirs := newWorld(), newWorld()
 		few := startManagerWith(apiServer.Config, named("few", "server:1"), theirs.namespace)
 		DeferCleanup(few.stop)
-		Eventually(func() string { return claimOf(theirs.namespace) }).Should(Equal("few"))
+		Eventually(func() string { return installationOf(theirs.namespace) }).Should(Equal("few"))
 		all := startManagerWith(apiServer.Config, named("all", "server:2"))
 		DeferCleanup(all.stop)
 		for _, w := range []*world{shared, theirs} {
@@ -53,10 +53,10 @@ var _ = Describe("Two installations", func() {
 	})
 })
 
-// claimOf is who has the claim to a namespace.
-func claimOf(namespace string) string {
+// installationOf is who has the Lease on a namespace.
+func installationOf(namespace string) string {
 	lease := &coordinationv1.Lease{}
-	if err := k8s.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: "claim.mcpadmin.dev"}, lease); err != nil || lease.Spec.HolderIdentity == nil {
+	if err := k8s.Get(context.Background(), client.ObjectKey{Namespace: namespace, Name: "installation.mcpadmin.dev"}, lease); err != nil || lease.Spec.HolderIdentity == nil {
 		return ""
 	}
 	return *lease.Spec.HolderIdentity

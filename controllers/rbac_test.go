@@ -31,7 +31,7 @@ var seldomUsed = map[string]string{
 	"patch events.k8s.io/events":      "an event that repeats itself becomes a series",
 	"watch namespaces":                "a manager of the whole cluster reads labels, by which endpoints allow tokens of other namespaces",
 	"list namespaces":                 "as above",
-	"list coordination.k8s.io/leases": "an installation for the whole cluster reads the claims of those for a few namespaces",
+	"list coordination.k8s.io/leases": "an installation for the whole cluster reads the Leases of those for a few namespaces",
 }
 
 // onRequest are kinds that the life of objects below does not ask for. network_rights_test.go and workload_world_test.go do.
@@ -58,7 +58,7 @@ var _ = Describe("The manager's role", func() {
 		Eventually(reads(second.token("agent", "shop"), "Issued")).Should(Equal("True Issued"))
 		Eventually(reads(second.endpoint("shop"), "Ready")).ShouldNot(BeEmpty()) // its status is written before the manager ends
 
-		limited.stop() // which gives its claims up
+		limited.stop() // which gives its Leases up
 		Expect(audit.refused()).To(BeEmpty())
 		granted := map[string]bool{}
 		for _, rule := range rules {

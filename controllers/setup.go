@@ -256,7 +256,7 @@ func newGuardOf(mgr manager.Manager, namespaces []string, options Options) (*clu
 	if options.Installation == "" {
 		return cluster.NewGuard(nil, options.Now), nil
 	}
-	c := cluster.NewClaims(mgr.GetClient(), mgr.GetAPIReader(), options.Installation, namespaces, options.Now)
+	c := cluster.NewInstallations(mgr.GetClient(), mgr.GetAPIReader(), options.Installation, namespaces, options.Now)
 	return cluster.NewGuard(c, options.Now), mgr.Add(c)
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// Program is a compiled expression. It can be evaluated by many goroutines at a time.
-type Program struct {
+// Expression is a compiled expression. It can be evaluated by many goroutines at a time.
+type Expression struct {
 	program cel.Program
 	gives   *cel.Type
 }
@@ -53,7 +53,7 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 })
 
 // Compile compiles an expression over claims (a map) and subject (a text). Its error says what is wrong and where.
-func Compile(expression string) (*Program, error) {
+func Compile(expression string) (*Expression, error) {
 	if n := utf8.RuneCountInString(expression); n > maxExpression {
 		return nil, fmt.Errorf("the expression has %d characters; at most %d are allowed", n, maxExpression)
 	}
@@ -69,16 +69,16 @@ func Compile(expression string) (*Program, error) {
 	if err != nil {
 		return nil, errors.New("the expression cannot be evaluated")
 	}
-	return &Program{program, ast.OutputType()}, nil
+	return &Expression{program, ast.OutputType()}, nil
 }
 
 // MayBeText reports whether the expression can give a text, as far as can be told without the claims.
-func (p *Program) MayBeText() bool {
+func (p *Expression) MayBeText() bool {
 	return cel.StringType.IsAssignableType(p.gives) || isDynamic(p.gives)
 }
 
 // MayBeList reports whether the expression can give texts, as far as can be told without the claims.
-func (p *Program) MayBeList() bool {
+func (p *Expression) MayBeList() bool {
 	return p.MayBeText() || p.gives.Kind() == types.ListKind && (isDynamic(p.gives.Parameters()[0]) ||
 		cel.StringType.IsAssignableType(p.gives.Parameters()[0]))
 }
@@ -87,7 +87,7 @@ func isDynamic(t *cel.Type) bool { return t.Kind() == types.DynKind || t.Kind() 
 
 // Text evaluates an expression that gives a text. It reports false if the expression cannot be evaluated, costs too much, or
 // gives something else.
-func (p *Program) Text(claims map[string]any, subject string) (string, bool) {
+func (p *Expression) Text(claims map[string]any, subject string) (string, bool) {
 	value, ok := p.evaluate(claims, subject)
 	if !ok {
 		return "", false
@@ -96,7 +96,7 @@ func (p *Program) Text(claims map[string]any, subject string) (string, bool) {
 }
 
 // List evaluates an expression that gives a list of texts; a single text is a list of one. It reports false as Text does.
-func (p *Program) List(claims map[string]any, subject string) ([]string, bool) {
+func (p *Expression) List(claims map[string]any, subject string) ([]string, bool) {
 	value, ok := p.evaluate(claims, subject)
 	if !ok {
 		return nil, false
@@ -111,7 +111,7 @@ func (p *Program) List(claims map[string]any, subject string) ([]string, bool) {
 	return asTexts(list)
 }
 
-func (p *Program) evaluate(claims map[string]any, subject string) (any, bool) {
+func (p *Expression) evaluate(claims map[string]any, subject string) (any, bool) {
 	if claims == nil {
 		claims = map[string]any{} // CEL has no nil maps
 	}

@@ -21,8 +21,8 @@ const (
 // Guard stands before every reconciler. It leaves out what another installation looks after, and knows which reconciles
 // never end. It is safe for concurrent use.
 type Guard struct {
-	// claims is nil if nobody else can be there.
-	claims *Claims
+	// leases is nil if nobody else can be there.
+	leases *Installations
 	now    func() time.Time
 
 	mu      sync.Mutex
@@ -36,17 +36,17 @@ type started struct {
 	at      time.Time
 }
 
-// NewGuard returns a guard that lets reconcilers work only where the claims do not yield.
-func NewGuard(claims *Claims, now func() time.Time) *Guard {
-	return &Guard{claims: claims, now: now, running: map[int]started{}}
+// NewGuard returns a guard that lets reconcilers work only where the leases do not yield.
+func NewGuard(leases *Installations, now func() time.Time) *Guard {
+	return &Guard{leases: leases, now: now, running: map[int]started{}}
 }
 
 // Before returns a reconciler that the guard stands before. The kind is the kind that it reconciles.
 func (g *Guard) Before(kind string, r reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-		if g.claims != nil {
-			if yields, err := g.claims.yields(ctx, request.Namespace); yields || err != nil {
-				return ctrl.Result{RequeueAfter: claimPeriod}, err
+		if g.leases != nil {
+			if yields, err := g.leases.yields(ctx, request.Namespace); yields || err != nil {
+				return ctrl.Result{RequeueAfter: leasePeriod}, err
 			}
 		}
 		defer g.begin(kind, request)()

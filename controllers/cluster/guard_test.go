@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-func newClaimsTest(t *testing.T) (client.Client, *time.Time) {
+func newInstallationsTest(t *testing.T) (client.Client, *time.Time) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := coordinationv1.AddToScheme(scheme); err != nil {
@@ -28,21 +28,21 @@ func newClaimsTest(t *testing.T) (client.Client, *time.Time) {
 }
 
 func TestAClaimThatIsNotRenewedRunsOut(t *testing.T) {
-	c, now := newClaimsTest(t)
+	c, now := newInstallationsTest(t)
 	clock := func() time.Time { return *now }
-	ours, theirs := NewClaims(c, c, "ours", []string{"shop"}, clock), NewClaims(c, c, "theirs", []string{"shop"}, clock)
-	expect := func(claims *Claims, want map[string]string) {
+	ours, theirs := NewInstallations(c, c, "ours", []string{"shop"}, clock), NewInstallations(c, c, "theirs", []string{"shop"}, clock)
+	expect := func(leases *Installations, want map[string]string) {
 		t.Helper()
-		if others, err := claims.round(context.Background()); err != nil || !maps.Equal(others, want) {
+		if others, err := leases.round(context.Background()); err != nil || !maps.Equal(others, want) {
 			t.Fatalf("%v, %v; want %v", others, err, want)
 		}
 	}
 	expect(theirs, nil)
 	expect(ours, map[string]string{"shop": "theirs"})
-	*now = now.Add(claimDuration - time.Second)
+	*now = now.Add(leaseDuration - time.Second)
 	expect(theirs, nil) // renewed
 	expect(ours, map[string]string{"shop": "theirs"})
-	*now = now.Add(claimDuration - time.Second)
+	*now = now.Add(leaseDuration - time.Second)
 	expect(ours, map[string]string{"shop": "theirs"})
 	*now = now.Add(time.Second)
 	expect(ours, nil) // taken over
@@ -50,9 +50,9 @@ func TestAClaimThatIsNotRenewedRunsOut(t *testing.T) {
 }
 
 func TestAClaimThatWasGivenUpIsFreeAtOnce(t *testing.T) {
-	c, now := newClaimsTest(t)
+	c, now := newInstallationsTest(t)
 	clock := func() time.Time { return *now }
-	few, all := NewClaims(c, c, "few", []string{"shop"}, clock), NewClaims(c, c, "all", nil, clock)
+	few, all := NewInstallations(c, c, "few", []string{"shop"}, clock), NewInstallations(c, c, "all", nil, clock)
 	if _, err := few.round(context.Background()); err != nil {
 		t.Fatal(err)
 	}

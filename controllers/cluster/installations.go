@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// claimName is the Lease by which an installation says that it looks after a namespace, or the whole cluster. It has
+	// leaseName is the Lease by which an installation says that it looks after a namespace, or the whole cluster. It has
 	// one name for all installations, so that they find each other's.
-	claimName = "claim.mcpadmin.dev"
-	// clusterClaims is the namespace of the claim to the whole cluster.
-	clusterClaims = metav1.NamespaceSystem
-	// claimDuration is how long a claim counts that is not renewed; claimPeriod is how often it is.
-	claimDuration = 15 * time.Second
-	claimPeriod   = 5 * time.Second
+	leaseName = "installation.mcpadmin.dev"
+	// clusterNamespace is the namespace of the Lease on the whole cluster.
+	clusterNamespace = metav1.NamespaceSystem
+	// leaseDuration is how long a lease counts that is not renewed; leasePeriod is how often it is.
+	leaseDuration = 15 * time.Second
+	leasePeriod   = 5 * time.Second
 )
 
-// The rights that claims need; RBAC cannot limit create to a name.
+// The rights that leases need; RBAC cannot limit create to a name.
 //
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=claim.mcpadmin.dev,verbs=get;list;update
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=installation.mcpadmin.dev,verbs=get;list;update
 
-// Claims keep two installations from working on the same objects (docs/design/controllers.md, "Two installations"). The
+// Installations keep two installations from working on the same objects (docs/design/controllers.md, "Two installations"). The
 // leader of each installation renews its own Leases and reads the others. It is safe for concurrent use.
-type Claims struct {
+type Installations struct {
 	client client.Client
 	live   client.Reader
 	// installation is this one's name: all its managers have the same.
@@ -39,7 +39,7 @@ type Claims struct {
 	namespaces []string
 	now        func() time.Time
 
-	// decided is closed when the others' claims were read once.
+	// decided is closed when the others' leases were read once.
 	decided chan struct{}
 	// seen is when each Lease was seen in its present version. Clocks of two machines are never compared.
 	seen map[string]sighting
@@ -54,17 +54,17 @@ type sighting struct {
 	at              time.Time
 }
 
-// NewClaims returns the claims of an installation on the namespaces that it watches; none is all of them.
-func NewClaims(c client.Client, live client.Reader, installation string, namespaces []string, now func() time.Time) *Claims {
-	return &Claims{
+// NewInstallations returns the leases of an installation on the namespaces that it watches; none is all of them.
+func NewInstallations(c client.Client, live client.Reader, installation string, namespaces []string, now func() time.Time) *Installations {
+	return &Installations{
 		client: c, live: live, installation: installation, namespaces: namespaces, now: now,
 		decided: make(chan struct{}), seen: map[string]sighting{}, others: map[string]string{},
 	}
 }
 
 // Start implements manager.Runnable: it runs in the leader, until that one ends.
-func (c *Claims) Start(ctx context.Context) error {
-	log := ctrl.LoggerFrom(ctx).WithName("claims")
+func (c *Installations) Start(ctx context.Context) error {
+	log := ctrl.LoggerFrom(ctx).WithName("installations")
 	for first := true; ctx.Err() == nil; {
 		others, err := c.round(ctx)
 		switch {
@@ -75,9 +75,9 @@ func (c *Claims) Start(ctx context.Context) error {
 				first = false
 			}
 		case ctx.Err() == nil:
-			log.Error(err, "The claims of other installations could not be read, or this one's not written; it is tried again")
+			log.Error(err, "The leases of other installations could not be read, or this one's not written; it is tried again")
 		}
-		pause := claimPeriod
+		pause := leasePeriod
 		if first {
 			pause = time.Second
 		}
@@ -89,11 +89,11 @@ func (c *Claims) Start(ctx context.Context) error {
 	return c.release()
 }
 
-// round renews this installation's claims, where no other has one, and returns the other installations by namespace.
-func (c *Claims) round(ctx context.Context) (map[string]string, error) {
+// round renews this installation's leases, where no other has one, and returns the other installations by namespace.
+func (c *Installations) round(ctx context.Context) (map[string]string, error) {
 	others := map[string]string{}
 	for _, namespace := range c.namespaces {
-		other, err := c.claim(ctx, namespace)
+		other, err := c.take(ctx, namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +104,7 @@ func (c *Claims) round(ctx context.Context) (map[string]string, error) {
 	if len(c.namespaces) > 0 {
 		return others, nil
 	}
-	other, err := c.claim(ctx, clusterClaims)
+	other, err := c.take(ctx, clusterNamespace)
 	if err != nil {
 		return nil, err
 	}
@@ -115,21 +115,21 @@ func (c *Claims) round(ctx context.Context) (map[string]string, error) {
 	var narrower coordinationv1.LeaseList
 	// Each node has a Lease: the API server looks through the Leases in its memory, and does not read all from etcd.
 	inMemory := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
-	if err := c.live.List(ctx, &narrower, inMemory, client.MatchingFields{"metadata.name": claimName}); err != nil {
+	if err := c.live.List(ctx, &narrower, inMemory, client.MatchingFields{"metadata.name": leaseName}); err != nil {
 		return nil, err
 	}
 	for i := range narrower.Items {
 		lease := &narrower.Items[i]
-		if other := c.holder(lease); lease.Namespace != clusterClaims && other != "" {
+		if other := c.holder(lease); lease.Namespace != clusterNamespace && other != "" {
 			others[lease.Namespace] = other
 		}
 	}
 	return others, nil
 }
 
-// claim takes or renews the Lease of a namespace, unless another installation has it, which is then returned.
-func (c *Claims) claim(ctx context.Context, namespace string) (other string, err error) {
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: claimName}}
+// take gets or renews the Lease of a namespace, unless another installation has it, which is then returned.
+func (c *Installations) take(ctx context.Context, namespace string) (other string, err error) {
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: leaseName}}
 	err = c.live.Get(ctx, client.ObjectKeyFromObject(lease), lease)
 	if client.IgnoreNotFound(err) != nil {
 		return "", err
@@ -140,7 +140,7 @@ func (c *Claims) claim(ctx context.Context, namespace string) (other string, err
 	}
 	lease.Spec.HolderIdentity = &c.installation
 	lease.Spec.RenewTime = &metav1.MicroTime{Time: c.now()}
-	lease.Spec.LeaseDurationSeconds = new(int32(claimDuration / time.Second))
+	lease.Spec.LeaseDurationSeconds = new(int32(leaseDuration / time.Second))
 	if missing {
 		err = c.client.Create(ctx, lease, FieldOwner)
 	} else {
@@ -153,7 +153,7 @@ func (c *Claims) claim(ctx context.Context, namespace string) (other string, err
 }
 
 // holder is the other installation that a Lease is held by; "" if it is ours, was given up, or was not renewed in time.
-func (c *Claims) holder(lease *coordinationv1.Lease) string {
+func (c *Installations) holder(lease *coordinationv1.Lease) string {
 	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" || *lease.Spec.HolderIdentity == c.installation {
 		return ""
 	}
@@ -162,15 +162,15 @@ func (c *Claims) holder(lease *coordinationv1.Lease) string {
 		last = sighting{lease.ResourceVersion, c.now()}
 		c.seen[lease.Namespace] = last
 	}
-	if c.now().Sub(last.at) >= claimDuration {
+	if c.now().Sub(last.at) >= leaseDuration {
 		return ""
 	}
 	return *lease.Spec.HolderIdentity
 }
 
 // tell remembers who else looks after what, and logs what changed.
-func (c *Claims) tell(ctx context.Context, others map[string]string) {
-	log := ctrl.LoggerFrom(ctx).WithName("claims")
+func (c *Installations) tell(ctx context.Context, others map[string]string) {
+	log := ctrl.LoggerFrom(ctx).WithName("installations")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for namespace, other := range others {
@@ -197,8 +197,8 @@ func orAll(namespace string) string {
 	return namespace
 }
 
-// yields reports whether another installation looks after a namespace. It waits until the claims were read once.
-func (c *Claims) yields(ctx context.Context, namespace string) (bool, error) {
+// yields reports whether another installation looks after a namespace. It waits until the leases were read once.
+func (c *Installations) yields(ctx context.Context, namespace string) (bool, error) {
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
@@ -209,22 +209,22 @@ func (c *Claims) yields(ctx context.Context, namespace string) (bool, error) {
 	return c.others[""] != "" || c.others[namespace] != "", nil
 }
 
-// release gives this installation's claims up, if nobody has taken them. Its other managers take them again at once.
-func (c *Claims) release() error {
+// release gives this installation's leases up, if nobody has taken them. Its other managers take them again at once.
+func (c *Installations) release() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	namespaces := c.namespaces
 	if len(namespaces) == 0 {
-		namespaces = []string{clusterClaims}
+		namespaces = []string{clusterNamespace}
 	}
 	for _, namespace := range namespaces {
-		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: claimName}}
+		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: leaseName}}
 		if err := c.live.Get(ctx, client.ObjectKeyFromObject(lease), lease); err != nil {
 			continue
 		}
 		if holder := lease.Spec.HolderIdentity; holder != nil && *holder == c.installation {
 			lease.Spec.HolderIdentity = new("")
-			_ = c.client.Update(ctx, lease, FieldOwner) // if not, the claim runs out
+			_ = c.client.Update(ctx, lease, FieldOwner) // if not, the lease runs out
 		}
 	}
 	return nil

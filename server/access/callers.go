@@ -196,7 +196,7 @@ func callerName(token, subject string) string {
 // concurrent use.
 type expressions struct {
 	mu     sync.Mutex
-	byText map[string]*claims.Program
+	byText map[string]*claims.Expression
 }
 
 // maxExpressions is how many programs are remembered; each takes some ten kilobytes.
@@ -222,7 +222,7 @@ func (e *expressions) list(expression string, caller *identity.Caller) []string 
 }
 
 // compiled returns the program of an expression; nil if it cannot be compiled, which the manager refuses.
-func (e *expressions) compiled(expression string) *claims.Program {
+func (e *expressions) compiled(expression string) *claims.Expression {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	program, known := e.byText[expression]
@@ -234,7 +234,7 @@ func (e *expressions) compiled(expression string) *claims.Program {
 		program = nil
 	}
 	if e.byText == nil || len(e.byText) >= maxExpressions {
-		e.byText = map[string]*claims.Program{}
+		e.byText = map[string]*claims.Expression{}
 	}
 	e.byText[expression] = program
 	return program

@@ -9,12 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A manager renews its claim to the namespaces that it looks after (docs/design/controllers.md, "Two installations").
+// A manager renews its Lease on the namespaces that it looks after (docs/design/controllers.md, "Two installations").
 const (
-	claimName     = "claim.mcpadmin.dev"
-	claimDuration = 15 * time.Second
-	// claimLook is how long a claim is watched that looks old: this machine's clock may be wrong.
-	claimLook = 7 * time.Second
+	leaseName     = "installation.mcpadmin.dev"
+	leaseDuration = 15 * time.Second
+	// leaseLook is how long a lease is watched that looks old: this machine's clock may be wrong.
+	leaseLook = 7 * time.Second
 )
 
 // Managed reports whether a manager runs that looks after a namespace. It may take some seconds if none does.
@@ -22,7 +22,7 @@ func (c *Cluster) Managed(ctx context.Context, namespace string) (bool, error) {
 	var old []coordinationv1.Lease
 	for _, of := range []string{metav1.NamespaceSystem, namespace} {
 		var lease coordinationv1.Lease
-		err := c.Get(ctx, client.ObjectKey{Namespace: of, Name: claimName}, &lease)
+		err := c.Get(ctx, client.ObjectKey{Namespace: of, Name: leaseName}, &lease)
 		switch {
 		case client.IgnoreNotFound(err) != nil:
 			return false, err
@@ -37,23 +37,23 @@ func (c *Cluster) Managed(ctx context.Context, namespace string) (bool, error) {
 
 func renewed(lease *coordinationv1.Lease) bool {
 	return lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" && lease.Spec.RenewTime != nil &&
-		time.Since(lease.Spec.RenewTime.Time).Abs() < claimDuration
+		time.Since(lease.Spec.RenewTime.Time).Abs() < leaseDuration
 }
 
-// renewsSoon reports whether one of the claims is renewed within a while.
-func (c *Cluster) renewsSoon(ctx context.Context, claims []coordinationv1.Lease) (bool, error) {
-	if len(claims) == 0 {
+// renewsSoon reports whether one of the leases is renewed within a while.
+func (c *Cluster) renewsSoon(ctx context.Context, leases []coordinationv1.Lease) (bool, error) {
+	if len(leases) == 0 {
 		return false, nil
 	}
-	if !pause(ctx, claimLook) {
+	if !pause(ctx, leaseLook) {
 		return false, ctx.Err()
 	}
-	for i := range claims {
-		before := claims[i].ResourceVersion
-		if err := c.Get(ctx, Key(&claims[i]), &claims[i]); err != nil {
+	for i := range leases {
+		before := leases[i].ResourceVersion
+		if err := c.Get(ctx, Key(&leases[i]), &leases[i]); err != nil {
 			return false, err
 		}
-		if holder := claims[i].Spec.HolderIdentity; claims[i].ResourceVersion != before && holder != nil && *holder != "" {
+		if holder := leases[i].Spec.HolderIdentity; leases[i].ResourceVersion != before && holder != nil && *holder != "" {
 			return true, nil
 		}
 	}
