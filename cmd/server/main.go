@@ -17,6 +17,7 @@ import (
 
 func main() {
 	memlimit.Set(os.Getenv)
+	memlimit.PreferSpeed(os.Getenv)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := newCommand().ExecuteContext(ctx); err != nil {

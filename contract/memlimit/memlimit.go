@@ -1,8 +1,9 @@
-// Package memlimit makes a program collect garbage before its container's memory limit is reached, rather than be killed
-// there. It imports nothing of the project.
+// Package memlimit has a program use the memory of its container: it collects garbage before the limit is reached, rather
+// than be killed there, and if it prefers speed, not much earlier. It imports nothing of the project.
 package memlimit
 
 import (
+	"math"
 	"runtime/debug"
 	"strconv"
 )
@@ -20,4 +21,24 @@ func Set(getenv func(string) string) int64 {
 	soft := limit / 10 * 9
 	debug.SetMemoryLimit(soft)
 	return soft
+}
+
+const (
+	// fastGoal is how much garbage may gather before it is collected, in percent of what is in use; the runtime's own
+	// goal is 100.
+	fastGoal = 400
+	// roomForSpeed is the least soft limit with which fastGoal is set.
+	roomForSpeed = 96 << 20
+)
+
+// PreferSpeed has garbage collected more seldom, for a program that keeps little and makes garbage with each request. The
+// soft limit goes before that: near it, the runtime collects as often as it must. So nothing is done, and false returned, if
+// there is no soft limit, if it leaves little room, or if GOGC is set.
+func PreferSpeed(getenv func(string) string) bool {
+	soft := debug.SetMemoryLimit(-1) // a negative limit sets nothing and returns the limit in force
+	if soft == math.MaxInt64 || soft < roomForSpeed || getenv("GOGC") != "" {
+		return false
+	}
+	debug.SetGCPercent(fastGoal)
+	return true
 }

@@ -29,3 +29,26 @@ func TestNineTenthsOfTheContainersMemoryAreTheLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestGarbageIsCollectedSeldomIfMemoryHasRoom(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	const usual = 100
+	defer debug.SetGCPercent(debug.SetGCPercent(usual))
+	for _, row := range []struct {
+		name, own string
+		soft      int64
+		want      int
+	}{
+		{"the usual limit of a pod", "", 240 << 20, 400},
+		{"no limit", "", math.MaxInt64, usual},
+		{"little memory", "", 57 << 20, usual},
+		{"a goal of the administrator's", "50", 240 << 20, usual},
+	} {
+		debug.SetGCPercent(usual)
+		debug.SetMemoryLimit(row.soft)
+		set := PreferSpeed(func(name string) string { return map[string]string{"GOGC": row.own}[name] })
+		if got := debug.SetGCPercent(usual); got != row.want || set != (got != usual) {
+			t.Errorf("%s: the goal is %d, want %d; set: %t", row.name, got, row.want, set)
+		}
+	}
+}

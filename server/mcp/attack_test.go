@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
@@ -50,6 +51,7 @@ select i, 1, hex(zeroblob(2048)), hex(zeroblob(2048)), hex(zeroblob(2048)), hex(
 
 // beVictim serves an endpoint with a pod's default limits until its input ends. It prints its address.
 func beVictim() {
+	memlimit.PreferSpeed(os.Getenv) // as the program does
 	dir, err := os.MkdirTemp("", "victim")
 	if err != nil {
 		panic(err)

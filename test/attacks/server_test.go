@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -47,6 +48,7 @@ func TestServe(t *testing.T) {
 	if text == "" {
 		t.Skip("this is what the attacks run")
 	}
+	memlimit.PreferSpeed(os.Getenv) // as the program does
 	if err := json.Unmarshal([]byte(text), &database); err != nil {
 		t.Fatal(err)
 	}
