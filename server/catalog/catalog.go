@@ -92,6 +92,7 @@ func Build(config *contract.Config, schema *database.Schema) *Catalog {
 	}
 	c.findDependents()
 	for _, m := range c.served() {
+		m.Output = m.output()
 		m.findMissing()
 		m.report()
 	}

@@ -25,8 +25,10 @@ type Model struct {
 	// Status is the server's report to the controllers. A model that is not Served has none of the fields below.
 	Status contract.ModelStatus
 	Table  *database.Table
-	// Fields are the visible columns, in the table's order.
+	// Fields are the visible columns, in the table's order. Output are the members of a row that shows them all: the whole key
+	// under KeyName, and then the fields.
 	Fields []*Field
+	Output []database.Output
 	// Key are the columns of the key, in its order: the primary key, or the exposure's declared key; empty if there is
 	// none. UniqueKey reports whether the database guarantees that a key is never null and stands in one row only. Without
 	// that guarantee there is no update, delete or cursor.
@@ -123,6 +125,32 @@ func (m *Model) isUnderstood() *problem {
 			"remove spec.server.image, so that the endpoint has the manager's own server image", missing)}
 	}
 	return nil
+}
+
+// output makes Output.
+func (m *Model) output() []database.Output {
+	output := make([]database.Output, 0, len(m.Fields)+1)
+	if m.KeyName != "" {
+		output = append(output, m.KeyOutput(m.KeyName))
+	}
+	for _, f := range m.Fields {
+		output = append(output, f.Output())
+	}
+	return slices.Clip(output)
+}
+
+// KeyOutput is the member of a row that holds the whole key, under a name.
+func (m *Model) KeyOutput(name string) database.Output {
+	columns := make([]*database.Column, len(m.Key))
+	for i, f := range m.Key {
+		columns[i] = f.Column
+	}
+	return database.Output{Name: name, Columns: columns, Composite: len(columns) > 1}
+}
+
+// Output is the member of a row that shows the field.
+func (f *Field) Output() database.Output {
+	return database.Output{Name: f.Name, Columns: []*database.Column{f.Column}, Mask: f.Masked, KeepLast: f.KeepLast}
 }
 
 // problem is why a model is withheld.

@@ -3,6 +3,8 @@ package mcp_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -44,14 +46,66 @@ func (s *sink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// cost returns how many allocations a request makes, and of how many bytes, once the server is warm.
+func cost(t *testing.T, body string) (allocations, bytes float64) {
+	t.Helper()
+	e := newEndpoint(t, config())
+	reader := strings.NewReader(body)
+	r := httptest.NewRequest(http.MethodPost, "/mcp/", reader)
+	r.Header.Set("Authorization", "Bearer "+readerToken)
+	r.Header.Set("Content-Type", "application/json")
+	w := &sink{header: http.Header{}}
+	const runs = 200
+	var before, after runtime.MemStats
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
+	allocations = testing.AllocsPerRun(runs, func() {
+		reader.Reset(body)
+		clear(w.header)
+		e.ServeHTTP(w, r)
+	})
+	runtime.ReadMemStats(&before)
+	for range runs {
+		reader.Reset(body)
+		clear(w.header)
+		e.ServeHTTP(w, r)
+	}
+	runtime.ReadMemStats(&after)
+	return allocations, float64(after.TotalAlloc-before.TotalAlloc) / runs
+}
+
+// The bounds are of the server's own part, without net/http's, over SQLite.
+func TestReadsMakeLittleGarbage(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector empties pools at random")
+	}
+	for _, of := range []struct {
+		name, body         string
+		allocations, bytes float64
+	}{
+		{"get", getOne, 60, 4 << 10},
+		{"list", listTwo, 110, 8 << 10},
+	} {
+		allocations, bytes := cost(t, of.body)
+		t.Logf("%s: %v allocations, %.0f bytes", of.name, allocations, bytes)
+		if allocations > of.allocations || bytes > of.bytes {
+			t.Errorf("%s makes %v allocations of %.0f bytes; the bounds are %v and %v", of.name, allocations, bytes, of.allocations, of.bytes)
+		}
+	}
+}
+
+const (
+	getOne  = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book","arguments":{"id":2}}}`
+	listTwo = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_book","arguments":{"limit":2}}}`
+)
+
 func BenchmarkPing(b *testing.B) {
 	benchmark(b, newEndpoint(b, config()), `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 }
 
 func BenchmarkGet(b *testing.B) {
-	benchmark(b, newEndpoint(b, config()), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book","arguments":{"id":2}}}`)
+	benchmark(b, newEndpoint(b, config()), getOne)
 }
 
 func BenchmarkList(b *testing.B) {
-	benchmark(b, newEndpoint(b, config()), `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_book","arguments":{"limit":2}}}`)
+	benchmark(b, newEndpoint(b, config()), listTwo)
 }

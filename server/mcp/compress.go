@@ -89,7 +89,7 @@ func (x *exchange) describeEncoding(a *answer) {
 		return
 	}
 	header := a.w.Header()
-	header["Vary"] = append(slices.Clone(header["Vary"]), "Accept-Encoding")
+	header["Vary"] = append(slices.Clip(header["Vary"]), "Accept-Encoding")
 	if x.compressed {
 		header["Content-Encoding"] = []string{"gzip"}
 	}

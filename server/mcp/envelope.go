@@ -69,8 +69,8 @@ func (x *exchange) closeResult(id []byte) (status int) {
 	return http.StatusOK
 }
 
-// appendToolResult appends a tool's result; its text is the compact JSON that the tool made.
-func (x *exchange) appendToolResult(id []byte, result call.Result) {
+// appendToolResult appends a tool's result, and releases it; its text is the compact JSON that the tool made.
+func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 	x.openResult(id, uncached)
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
 	x.out = jsontext.AppendDocument(x.out, result.Text)
@@ -81,6 +81,7 @@ func (x *exchange) appendToolResult(id []byte, result call.Result) {
 	if result.IsError {
 		x.out = append(x.out, `,"isError":true`...)
 	}
+	result.Release()
 	x.closeResult(id)
 }
 

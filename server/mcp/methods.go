@@ -129,7 +129,7 @@ func (x *exchange) callToolRPC(id []byte, m *message) (status int) {
 	if result.UnknownTool {
 		return x.fail(id, codeInvalidParams, "Unknown tool: "+quoted(name))
 	}
-	x.appendToolResult(id, result)
+	x.appendToolResult(id, &result)
 	return http.StatusOK
 }
 
@@ -199,6 +199,7 @@ func (x *exchange) readResource(id []byte, m *message) (status int) {
 	x.out = append(x.out, m.inside.uri...)
 	x.out = append(x.out, `,"mimeType":"application/json","text":`...)
 	x.out = jsontext.AppendDocument(x.out, result.Text)
+	result.Release()
 	x.out = append(x.out, "}]"...)
 	return x.closeResult(id)
 }

@@ -53,7 +53,7 @@ func (x *exchange) simple(m *message) (status int) {
 			return x.badSimple(message)
 		}
 		result := x.callTool(stringValue(m.name), m.arguments)
-		x.appendToolResult(nil, result)
+		x.appendToolResult(nil, &result)
 		return http.StatusOK
 	default:
 		x.method = methodOther

@@ -74,7 +74,7 @@ func (set *Set) Call(ctx context.Context, token access.Token, tool string, argum
 func (set *Set) perform(ctx context.Context, token access.Token, op *call.Operation, model string, arguments []byte) call.Result {
 	c := set.newCall(ctx, token, op)
 	c.Model, c.Generic = model, model == "" && !op.Global
-	r := call.ResultOf(once.Run(c, arguments))
+	r := c.ResultOf(once.Run(c, arguments))
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
 	if op.Writes() || r.Code == call.CodePermissionDenied {
 		outcome := call.OutcomeOK

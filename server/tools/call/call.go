@@ -68,6 +68,8 @@ type Call struct {
 	Kept        *KeptAnswers
 	// Shelf keeps what is the same for all tokens with the same rights; nil keeps nothing.
 	Shelf *Shelf
+	// room is the memory of the answer; nil if none was asked for.
+	room *Room
 }
 
 // OutcomeOK is a record's outcome where there was no error.

@@ -10,6 +10,15 @@ import (
 // Code says what kind a tool's error is (docs/design/tools.md, "Error codes").
 type Code string
 
+// ResultOf turns what the call's operation returned into its answer, which has the memory that the call asked for.
+func (c *Call) ResultOf(text []byte, err error) Result {
+	r := ResultOf(text, err)
+	if err == nil {
+		r.room = c.room
+	}
+	return r
+}
+
 // ResultOf turns what an operation returned into its answer.
 func ResultOf(text []byte, err error) Result {
 	if err == nil {
@@ -86,4 +95,6 @@ type Result struct {
 	DatabaseAway, SchemaChanged bool
 	// Cause is the underlying error, for the log; never for the caller.
 	Cause error
+	// room is the memory of Text; nil if nobody else can use it.
+	room *Room
 }

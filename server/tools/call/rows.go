@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // Reader is the database, or a transaction of it.
@@ -78,16 +79,15 @@ func PlainText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// Members returns the members of a JSON object; nil if it is none.
+// Members returns the members of a JSON object, which are parts of it; nil if it is none.
 func Members(object json.RawMessage) map[string]json.RawMessage {
-	var m map[string]json.RawMessage
-	_ = json.Unmarshal(object, &m)
-	return m
+	members, _ := jsontext.ReadObject(object)
+	return members
 }
 
-// ReadOne reads the row of a plan that planRow made. If there is none, the error is not_found.
-func (req *Request) ReadOne(from Reader, scope access.Scope, plan *database.Select) (json.RawMessage, database.Page, error) {
-	text, page, err := from.Select(req.Ctx, plan, nil)
+// ReadOne appends the row of a plan that planRow made to out. If there is none, the error is not_found.
+func (req *Request) ReadOne(from Reader, scope access.Scope, plan *database.Select, out []byte) (json.RawMessage, database.Page, error) {
+	text, page, err := from.Select(req.Ctx, plan, out)
 	if err == nil && page.Count == 0 {
 		err = RowNotFound(scope.Model())
 	}
@@ -108,8 +108,22 @@ func ReadAll[T any](ctx context.Context, from Reader, plan *database.Select) ([]
 	return rows, page, err
 }
 
-// AppendJSON appends a text as a JSON string.
+// AppendJSON appends a text as a JSON string, as encoding/json writes it.
 func AppendJSON(dst []byte, text string) []byte {
+	if isPlain(text) {
+		return append(append(append(dst, '"'), text...), '"')
+	}
 	quoted, _ := json.Marshal(text) // a string: it cannot fail
 	return append(dst, quoted...)
+}
+
+// isPlain reports whether encoding/json escapes nothing of a text.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ', c >= 0x7f, c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
 }

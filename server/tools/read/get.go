@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
@@ -71,14 +72,7 @@ func get(c *call.Call, a *getArguments) ([]byte, error) {
 	plan.Joins = rows.joins
 	c.Lock(plan)
 	if !a.inlines && !a.related {
-		row, page, err := c.ReadOne(c.DB, c.Scope, plan)
-		if err == nil && len(row) > c.Settings.MaxResultBytes {
-			return nil, tooLarge(&c.Request, c.Scope.Model())
-		}
-		if page.Shortened {
-			row = append(call.AppendJSON(append(row[:len(row)-1], `,"_notice":`...), cutNotice(&c.Request, c.Scope.Model())), '}')
-		}
-		return row, err
+		return getRow(c, plan)
 	}
 	k := &relatedReader{call: c, parent: c.Scope, plan: plan}
 	if a.inlines {
@@ -88,6 +82,22 @@ func get(c *call.Call, a *getArguments) ([]byte, error) {
 		k.addRelations()
 	}
 	return k.answer()
+}
+
+// getRow answers the one row of a plan.
+func getRow(c *call.Call, plan *database.Select) ([]byte, error) {
+	room := c.Room()
+	row, page, err := c.ReadOne(c.DB, c.Scope, plan, room.Begin(0))
+	if err != nil {
+		return nil, err
+	}
+	if len(row) > c.Settings.MaxResultBytes {
+		return nil, tooLarge(&c.Request, c.Scope.Model())
+	}
+	if page.Shortened {
+		row = append(call.AppendJSON(append(row[:len(row)-1], `,"_notice":`...), cutNotice(&c.Request, c.Scope.Model())), '}')
+	}
+	return room.Holds(row), nil
 }
 
 // tooLarge is a row that is larger than an answer may be, though each of its values was cut.

@@ -108,9 +108,7 @@ func planPage(scope access.Scope, limit, offset call.Count) *database.Select {
 }
 
 // KeyOutput is a row's whole key, under a name.
-func KeyOutput(m *catalog.Model, name string) database.Output {
-	return database.Output{Name: name, Columns: call.KeyColumns(m), Composite: len(m.Key) > 1}
-}
+func KeyOutput(m *catalog.Model, name string) database.Output { return m.KeyOutput(name) }
 
 func fieldNames(scope access.Scope) []string {
 	fields := scope.Fields()

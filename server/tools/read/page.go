@@ -29,22 +29,23 @@ func answerPage(c *call.Call, opening string, scope access.Scope, plan *database
 	plan.MaxValue = call.MaxListValue
 	// The rows come first, the counts are known after: room for them is left in front of the rows.
 	frame := frameOf(opening, scope, plan)
-	room := len(frame.opening) + longestTotal + len(frame.mark) + len(frame.rest) + len(`"count":`) + 2*20
-	out, page, err := c.DB.Select(c.Ctx, plan, make([]byte, room, 4096))
+	most := len(frame.opening) + longestTotal + len(frame.mark) + len(frame.rest) + len(`"count":`) + 2*20
+	room := c.Room()
+	out, page, err := c.DB.Select(c.Ctx, plan, room.Begin(most))
 	if err != nil {
 		return nil, explainRead(scope, err)
 	}
-	var small [128]byte
-	head := frame.append(small[:0], page)
-	start := room - len(head)
-	copy(out[start:], head)
-	out = append(out[start:], ']')
-
 	end, err := pageEnding(c, scope, plan, page, next)
 	if err != nil {
 		return nil, err
 	}
-	return append(end.AppendTo(out), '}'), nil
+	out = room.Holds(append(end.AppendTo(append(out, ']')), '}'))
+
+	var small [128]byte
+	head := frame.append(small[:0], page)
+	start := most - len(head)
+	copy(out[start:], head)
+	return out[start:], nil
 }
 
 // pageEnding says how a page ended before its rows did, and what else to know about them.

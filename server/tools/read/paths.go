@@ -162,7 +162,7 @@ func (s *RowSet) Output(subset []string) ([]database.Output, error) {
 		f := s.Scope.Field(name)
 		switch {
 		case f != nil:
-			add(fieldOutput(f))
+			add(f.Output())
 		case m.IsKeyName(name):
 			add(KeyOutput(m, name))
 		case !named[name]:
@@ -248,20 +248,8 @@ func singleRelations(scope access.Scope) []string {
 	return names
 }
 
-// PlanOutput is the output of all visible fields of a scope's rows.
-func PlanOutput(scope access.Scope) []database.Output {
-	fields := scope.Fields()
-	output := make([]database.Output, 0, len(fields)+1)
-	columns := make([]*database.Column, len(fields)) // one piece of memory for the columns of all members
-	if m := scope.Model(); m.KeyName != "" {
-		output = append(output, KeyOutput(m, m.KeyName))
-	}
-	for i, f := range fields {
-		columns[i] = f.Column
-		output = append(output, database.Output{Name: f.Name, Columns: columns[i : i+1 : i+1], Mask: f.Masked, KeepLast: f.KeepLast})
-	}
-	return output
-}
+// PlanOutput is the output of all visible fields of a scope's rows. It is the model's own, and is not to be changed.
+func PlanOutput(scope access.Scope) []database.Output { return scope.Model().Output }
 
 // keyMembers are the members by which a row shows its key; none if its model has no key.
 func keyMembers(scope access.Scope) []database.Output {
@@ -272,12 +260,8 @@ func keyMembers(scope access.Scope) []database.Output {
 	var members []database.Output
 	for _, f := range scope.Fields() {
 		if f.PrimaryKey {
-			members = append(members, fieldOutput(f))
+			members = append(members, f.Output())
 		}
 	}
 	return members
-}
-
-func fieldOutput(f *catalog.Field) database.Output {
-	return database.Output{Name: f.Name, Columns: []*database.Column{f.Column}, Mask: f.Masked, KeepLast: f.KeepLast}
 }

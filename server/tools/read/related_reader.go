@@ -105,7 +105,7 @@ func (k *relatedReader) addColumns(r *catalog.Relation) {
 // answer returns the parent's row with the groups behind its own members.
 func (k *relatedReader) answer() ([]byte, error) {
 	k.plan.Cursor = database.Refs(k.columns...)
-	out, page, err := k.call.ReadOne(k.call.DB, k.parent, k.plan)
+	out, page, err := k.call.ReadOne(k.call.DB, k.parent, k.plan, nil)
 	if err != nil {
 		return nil, err
 	}

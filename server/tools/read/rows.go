@@ -13,7 +13,7 @@ import (
 func ReadRow(req *call.Request, from call.Reader, scope access.Scope, where database.Condition, lock bool, columns ...*database.Column) (json.RawMessage, []database.Value, error) {
 	plan := planRow(scope, where)
 	plan.Cursor, plan.Lock = database.Refs(columns...), lock
-	text, page, err := req.ReadOne(from, scope, plan)
+	text, page, err := req.ReadOne(from, scope, plan, nil)
 	return text, page.Last, err
 }
 

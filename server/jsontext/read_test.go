@@ -1,0 +1,58 @@
+package jsontext_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
+)
+
+// What is read is what encoding/json reads: the same texts are taken, and give the same values.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{
+		walked, `{}`, `null`, ` null `, `[]`, `["a"]`, `["a",null]`, `["\u0061\n",""]`, `[1]`, `{"a":1,"a":2}`, `{"a":1}x`, `{"a":}`, `"x"`, `"\ud800"`,
+		`"a\"`, `"\u00e9"`, "\"\xff\"", "{\"\xff\":1}", "\"\u2028é\"", "\"\n\"", `"`, ``, ` `, `{"id":7,"fields":["title"]}`, `"a"b"`, `" "`, "\"\uFFFD\"",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		before := slices.Clone(data)
+		var object map[string]json.RawMessage
+		isObject := json.Unmarshal(data, &object) == nil
+		if got, ok := jsontext.ReadObject(data); ok != isObject || ok && !reflect.DeepEqual(got, object) {
+			t.Errorf("the object %q is %v (%t), want %v (%t)", data, got, ok, object, isObject)
+		}
+		var list []*string
+		areStrings := json.Unmarshal(data, &list) == nil && list != nil && !slices.Contains(list, nil)
+		got, ok := jsontext.ReadStrings(data)
+		if ok != areStrings || ok && !slices.EqualFunc(got, list, func(a string, b *string) bool { return a == *b }) {
+			t.Errorf("the list %q is %v (%t), want %v (%t)", data, got, ok, list, areStrings)
+		}
+		var text string
+		isString := len(data) > 0 && data[0] == '"' && data[len(data)-1] == '"' && json.Unmarshal(data, &text) == nil
+		if got, ok := jsontext.ReadString(data); len(data) > 0 && data[len(data)-1] == '"' && (ok != isString || ok && got != text) {
+			t.Errorf("the string %q is %q (%t), want %q (%t)", data, got, ok, text, isString)
+		}
+		var compact bytes.Buffer
+		if json.Compact(&compact, data) == nil {
+			if got := jsontext.AppendCompact([]byte("x"), data); string(got[1:]) != compact.String() {
+				t.Errorf("%q without its spaces is %q, want %q", data, got[1:], &compact)
+			}
+		}
+		if !slices.Equal(data, before) {
+			t.Errorf("%q became %q", before, data)
+		}
+	})
+}
+
+func TestReadingCopiesNothing(t *testing.T) {
+	data := []byte(`{"filters": {"author_id": 7}, "limit": 50}`)
+	members, _ := jsontext.ReadObject(data)
+	data[len(data)-2] = '1'
+	if got := string(members["limit"]); got != "51" {
+		t.Errorf("limit is %s: it is a copy", got)
+	}
+}
