@@ -1,9 +1,7 @@
 package access
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
+	"encoding/binary"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -25,19 +23,6 @@ func (s Scope) policies() (matching []*catalog.Policy, limited bool) {
 		}
 	}
 	return matching, len(s.model.Policies) > 0
-}
-
-// policy is the condition that the model's rows must meet; nil if the token sees all of them.
-func (s Scope) policy() database.Condition {
-	matching, limited := s.policies()
-	if !limited {
-		return nil
-	}
-	any := make(database.Or, 0, len(matching))
-	for _, p := range matching {
-		any = append(any, s.token.all(p.Filters))
-	}
-	return any
 }
 
 // Allows is the condition of the rows for which an action may run; nil is every row. Like a policy, it looks at whole
@@ -86,14 +71,6 @@ func (t Token) filter(f *catalog.RowFilter) database.Condition {
 	return condition
 }
 
-// Limited reports whether a row policy stands between the token and the model's rows. Such a token must not see the
-// planner's estimates, which know nothing of policies.
-func (s Scope) Limited() bool {
-	return len(s.model.Policies) > 0 && !slices.ContainsFunc(s.model.Policies, func(p *catalog.Policy) bool {
-		return p.Declared.AllRows && s.token.holder.matches(p)
-	})
-}
-
 // PolicyNames are the names of the row policies that show the token rows of the model, if Limited: a row is seen if it
 // meets one of them, and none is seen if there is no policy.
 func (s Scope) PolicyNames() []string {
@@ -105,38 +82,28 @@ func (s Scope) PolicyNames() []string {
 	return names
 }
 
-// Fingerprint identifies the rows that the token may see: equal policies with equal attributes give equal ones, and "" is
-// every row. A cursor is bound to it.
-func (s Scope) Fingerprint() string {
-	matching, limited := s.policies()
-	if !limited {
-		return ""
-	}
-	type term struct {
-		Policy     any
-		Attributes []*string
-	}
-	terms := make([]term, len(matching))
-	for i, p := range matching {
-		terms[i].Policy = p.Declared
-		for _, f := range p.Filters {
-			terms[i].Attributes = s.token.appendAttributes(terms[i].Attributes, f)
+// fingerprint is what Fingerprint returns if these policies match the token.
+func (t Token) fingerprint(matching []*catalog.Policy) string {
+	print := binary.AppendUvarint(make([]byte, 0, 256), uint64(len(matching)))
+	for _, p := range matching {
+		print = appendText(print, p.Text)
+		for i := range p.Filters {
+			print = t.appendAttributes(print, &p.Filters[i])
 		}
 	}
-	text, _ := json.Marshal(terms) // strings only: it cannot fail
-	sum := sha256.Sum256(text)
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return string(print)
 }
 
-// appendAttributes appends the attributes that a filter compares with; nil is one that the token does not have.
-func (t Token) appendAttributes(all []*string, f catalog.RowFilter) []*string {
-	for _, one := range f.AnyOf {
-		all = t.appendAttributes(all, one)
+// appendAttributes appends the attributes that a filter compares with, each with what tells it from one that the token does
+// not have.
+func (t Token) appendAttributes(print []byte, f *catalog.RowFilter) []byte {
+	for i := range f.AnyOf {
+		print = t.appendAttributes(print, &f.AnyOf[i])
 	}
 	if value, ok := t.holder.attribute(f.TokenAttribute); ok {
-		return append(all, &value)
+		return appendText(append(print, 1), value)
 	}
-	return append(all, nil)
+	return append(print, 0)
 }
 
 // Fixed are the values that the row policy demands of a new row. They come from the fields that the policy compares for

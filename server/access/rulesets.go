@@ -67,9 +67,14 @@ func (s *ruleSets) of(groups []string, rules []contract.Rule) *ruleSet {
 func appendStrings(key []byte, list []string) []byte {
 	key = binary.AppendUvarint(key, uint64(len(list)))
 	for _, text := range list {
-		key = append(binary.AppendUvarint(key, uint64(len(text))), text...)
+		key = appendText(key, text)
 	}
 	return key
+}
+
+// appendText appends a text and where it ends.
+func appendText(key []byte, text string) []byte {
+	return append(binary.AppendUvarint(key, uint64(len(text))), text...)
 }
 
 // grants are the rights that rules grant on the models of one catalog, under one Config's groups. Each rule set's rights
@@ -79,6 +84,7 @@ type grants struct {
 	number uint64
 	models *catalog.Catalog
 	groups map[string][]contract.Rule
+	limits limits
 }
 
 var grantsMade atomic.Uint64
@@ -102,6 +108,7 @@ func (g *grants) of(set *ruleSet) *rights {
 		rules = append(rules, g.groups[name]...)
 	}
 	r := compileRights(rules, g.models)
+	r.limits = &g.limits
 	set.compiled.Store(&compiledRights{g.number, r})
 	return r
 }

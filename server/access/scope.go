@@ -50,7 +50,9 @@ func (s Scope) Has(verbs Verbs) bool { return s.token.Verbs(s.model).Has(verbs) 
 func (s Scope) Of(m *catalog.Model) Scope { return Scope{s.token, m} }
 
 // Source is the model's table with the condition that its rows must meet for this token: the row policy.
-func (s Scope) Source() database.Source { return database.NewSource(s.model.Table, s.policy()) }
+func (s Scope) Source() database.Source {
+	return database.NewSource(s.model.Table, s.limit().condition)
+}
 
 // Actions are the declared actions that the token may run on the model: it may view it, and either has all of the verbs
 // that the action requires or a rule that names it (docs/design/actions.md, "Rights to actions"). An action that

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,8 @@ import (
 type Policy struct {
 	Declared contract.RowPolicy
 	Filters  []RowFilter
+	// Text is what is declared, as JSON: it tells policies apart.
+	Text string
 }
 
 // RowFilter is one filter of a policy or of an action's where: a condition that is the same for all tokens, one that takes a token's attribute,
@@ -40,7 +43,8 @@ type FilterStep struct {
 // without the policy callers would see rows that they must not see.
 func (c *Catalog) resolvePolicies(m *Model) *problem {
 	for _, declared := range m.Declared.RowPolicies {
-		policy := &Policy{Declared: declared}
+		text, _ := json.Marshal(declared) // it came as JSON: it cannot fail
+		policy := &Policy{Declared: declared, Text: string(text)}
 		for _, filter := range declared.Filters {
 			f, p := c.rowFilter(m, fmt.Sprintf("rowPolicies %s", declared.Name), filter)
 			if p != nil {

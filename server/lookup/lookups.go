@@ -23,26 +23,10 @@ const MaxInValues = 1000
 type Lookup func(c *database.Column, value json.RawMessage) (database.Condition, error)
 
 // Find returns the lookup of that name, or nil.
-func Find(name string) Lookup {
-	if byName[name] == nil {
-		return nil
-	}
-	return func(c *database.Column, value json.RawMessage) (database.Condition, error) {
-		return definitionFor(c, name).condition(c, value)
-	}
-}
+func Find(name string) Lookup { return byNameForAny[name] }
 
-// Of returns the names of the lookups that a column has.
-func Of(c *database.Column) []string {
-	has := groupsOf(c)
-	var names []string
-	for _, d := range definitions {
-		if has&d.group != 0 {
-			names = append(names, d.name)
-		}
-	}
-	return names
-}
+// Of returns the names of the lookups that a column has. They are not to be changed.
+func Of(c *database.Column) []string { return namesOf[groupsOf(c)] }
 
 func exact(c *database.Column, value json.RawMessage) (database.Condition, error) {
 	if isNull(value) {

@@ -3,6 +3,7 @@ package lookup
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -69,6 +70,30 @@ func index(all []definition) (names []string, byName map[string][]definition) {
 	return names, byName
 }
 
+// byNameForAny are the lookups by name, each for the columns of any of the definitions that have the name.
+var byNameForAny = func() map[string]Lookup {
+	all := make(map[string]Lookup, len(Names))
+	for _, name := range Names {
+		all[name] = func(c *database.Column, value json.RawMessage) (database.Condition, error) {
+			return definitionFor(c, name).condition(c, value)
+		}
+	}
+	return all
+}()
+
+// namesOf are the names of the lookups of each set of groups.
+var namesOf = func() (names [1 << groups][]string) {
+	for has := range names {
+		for _, d := range definitions {
+			if group(has)&d.group != 0 {
+				names[has] = append(names[has], d.name)
+			}
+		}
+		names[has] = slices.Clip(names[has])
+	}
+	return names
+}()
+
 // definitionFor returns the definition of a name that is for the column; the first one if the column has none of them.
 func definitionFor(c *database.Column, name string) definition {
 	all := byName[name]
@@ -95,6 +120,8 @@ const (
 	hours
 	arrays
 	documents
+
+	groups = iota // how many there are
 )
 
 // groupsOf returns the groups of lookups that a column has.

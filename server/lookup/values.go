@@ -19,7 +19,6 @@ import (
 const maxExactInteger = 1<<53 - 1
 
 var (
-	integerText = regexp.MustCompile(`^-?[0-9]+$`)
 	decimalText = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,4})?$`)
 	uuidText    = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
 	bitsText    = regexp.MustCompile(`^[01]*$`)
@@ -85,7 +84,7 @@ func parseNumber(c *database.Column, raw json.RawMessage) (database.Value, error
 	case database.Boolean:
 		return parseTruth(c, string(raw))
 	case database.Integer:
-		if !integerText.Match(raw) {
+		if !isInteger(string(raw)) {
 			return nil, mustBe(c, raw)
 		}
 		n, err := strconv.ParseInt(string(raw), 10, 64)
@@ -109,6 +108,17 @@ func parseNumber(c *database.Column, raw json.RawMessage) (database.Value, error
 	return nil, mustBe(c, raw)
 }
 
+// isInteger reports whether a text is an integer: a minus if it is below zero, and digits.
+func isInteger(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false
+		}
+	}
+	return digits != ""
+}
+
 // parseLooseNumber reads a number of no known type: as an integer if rows show it like one and every JSON reader keeps it
 // exactly, else as a float.
 func parseLooseNumber(c *database.Column, raw json.RawMessage) (database.Value, error) {
@@ -118,7 +128,7 @@ func parseLooseNumber(c *database.Column, raw json.RawMessage) (database.Value, 
 		return nil, mustBe(c, raw)
 	case f == math.Trunc(f) && math.Abs(f) <= maxExactInteger:
 		return int64(f), nil
-	case integerText.Match(raw) && strconv.FormatFloat(f, 'f', 0, 64) != string(raw):
+	case isInteger(string(raw)) && strconv.FormatFloat(f, 'f', 0, 64) != string(raw):
 		return nil, inexact(raw)
 	}
 	return f, nil
@@ -178,7 +188,7 @@ func parseTruth(c *database.Column, text string) (database.Value, error) {
 
 // parseInteger returns an int64, or a uint64 beyond its range where the column has such values.
 func parseInteger(c *database.Column, text string) (database.Value, error) {
-	if !integerText.MatchString(text) {
+	if !isInteger(text) {
 		return nil, check(c, text, false)
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
