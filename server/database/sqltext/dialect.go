@@ -84,15 +84,16 @@ type Dialect interface {
 }
 
 // quoteStandard quotes an identifier as in standard SQL.
-func quoteStandard(dst []byte, name string) []byte {
-	dst = append(dst, '"')
-	for i := 0; i < len(name); i++ {
-		if name[i] == '"' {
-			dst = append(dst, '"')
-		}
-		dst = append(dst, name[i])
+func quoteStandard(dst []byte, name string) []byte { return quoteBy('"', dst, name) }
+
+// quoteBy quotes an identifier by a mark, which is doubled inside.
+func quoteBy(mark byte, dst []byte, name string) []byte {
+	dst = append(dst, mark)
+	for at := strings.IndexByte(name, mark); at >= 0; at = strings.IndexByte(name, mark) {
+		dst = append(append(dst, name[:at+1]...), mark)
+		name = name[at+1:]
 	}
-	return append(dst, '"')
+	return append(append(dst, name...), mark)
 }
 
 // quotientDigits is database.QuotientDigits as SQL.

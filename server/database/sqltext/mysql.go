@@ -18,16 +18,7 @@ var (
 
 type mysql struct{ mariaDB bool }
 
-func (mysql) quote(dst []byte, name string) []byte {
-	dst = append(dst, '`')
-	for i := 0; i < len(name); i++ {
-		if name[i] == '`' {
-			dst = append(dst, '`')
-		}
-		dst = append(dst, name[i])
-	}
-	return append(dst, '`')
-}
+func (mysql) quote(dst []byte, name string) []byte { return quoteBy('`', dst, name) }
 
 func (mysql) placeholder(dst []byte, _ int) []byte { return append(dst, '?') }
 

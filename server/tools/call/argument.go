@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
@@ -188,14 +189,16 @@ func (a *Arguments) Parse(raw []byte) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(raw, a); err != nil {
+	given, ok := jsontext.ReadObject(bytes.Clone(raw)) // the memory of a request is used again
+	if !ok {
 		return Invalid("arguments must be a JSON object")
 	}
-	for name, value := range *a {
+	for name, value := range given {
 		if IsNull(value) {
-			delete(*a, name)
+			delete(given, name)
 		}
 	}
+	*a = given
 	return nil
 }
 
@@ -255,17 +258,17 @@ func Decode(name string, raw json.RawMessage, into any) error {
 			return Invalid("%s must not be empty: leave it out to start at the first page, or send next_cursor as it was given", name)
 		}
 	case *string:
-		if json.Unmarshal(raw, into) != nil {
+		text, ok := jsontext.ReadString(raw)
+		if !ok {
 			return Invalid("%s must be a string, not %s", name, lookup.Excerpt(raw))
 		}
+		*into = text
 	case *[]string:
-		var list []*string
-		if json.Unmarshal(raw, &list) != nil || slices.Contains(list, nil) {
+		list, ok := jsontext.ReadStrings(raw)
+		if !ok {
 			return Invalid("%s must be an array of strings, not %s", name, lookup.Excerpt(raw))
 		}
-		for _, s := range list {
-			*into = append(*into, *s)
-		}
+		*into = list
 	default:
 		panic(fmt.Sprintf("the argument %s is read into %T", name, into))
 	}

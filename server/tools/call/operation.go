@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // Operation is something that can be done with a model: an entry of contract's table, and what runs it. A tool's name, such
@@ -159,8 +160,8 @@ func Cost(tool string, arguments []byte) int {
 	if op == nil || op.Counted == "" && len(op.Extra) == 0 && op.Steps == "" {
 		return 1
 	}
-	var given map[string]json.RawMessage
-	if json.Unmarshal(arguments, &given) != nil {
+	given, ok := jsontext.ReadObject(arguments)
+	if !ok {
 		return 1 // The tool itself says what is wrong.
 	}
 	if op.Steps != "" {

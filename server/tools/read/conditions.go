@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
@@ -60,8 +61,8 @@ func (r *conditionReader) invalid(format string, args ...any) error {
 
 // object reads a condition object: all that it holds must be true.
 func (r *conditionReader) object(s *RowSet, raw json.RawMessage) (database.And, error) {
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &given); err != nil || given == nil {
+	given, ok := jsontext.ReadObject(raw)
+	if !ok || given == nil {
 		return nil, call.Invalid("%s must be an object of field name to value, not %s", r.argument, lookup.Excerpt(raw))
 	}
 	if r.level++; r.level > maxLevels {

@@ -3,11 +3,14 @@ package read
 import (
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
@@ -18,47 +21,53 @@ const CursorPurpose = "cursor"
 // clients put it before a language model. An order that needs more has no cursor.
 const maxCursorValues = 2 << 10
 
-// listIdentity is the list that a cursor is bound to (docs/design/tools.md, "Cursors"): with any other list it does not
-// open. The row policy is in it, so that no token can use another's, and so are the columns' kinds, which say how values
-// are read.
-type listIdentity struct {
-	Model   string
-	Order   []orderIdentity
-	Filters map[string]json.RawMessage `json:",omitempty"`
-	Search  []string                   `json:",omitempty"`
-	Policy  string
-	// OrderBy is how the caller wrote an order by related rows, and Related the policies under which those are seen.
-	OrderBy []string `json:",omitempty"`
-	Related []string `json:",omitempty"`
-}
-
-type orderIdentity struct {
-	Column     string
-	Kind       database.Kind
-	Descending bool
-}
-
-// identity is the list that a plan and its arguments are about, as bytes: equal for equal lists, whatever the spaces and
-// the order of members in the arguments.
-func identity(c *call.Call, rows *RowSet, plan *database.Select, a *listArguments) ([]byte, error) {
-	id := listIdentity{Model: c.Scope.Model().Name, Policy: c.Scope.Fingerprint()}
-	id.Order = make([]orderIdentity, len(plan.Order))
-	for i, o := range plan.Order {
-		id.Order[i] = orderIdentity{o.Column.Name, o.Column.Kind, o.Descending}
+// identity is the list that a cursor is bound to (docs/design/tools.md, "Cursors"): with any other list it does not open. It is
+// equal for equal lists, whatever the spaces and the order of members in the arguments. The row policy is in it, so that no
+// token can use another's, and so are the columns' kinds, which say how values are read; and, of an order by related rows,
+// how the caller wrote it, and the policies under which those are seen.
+func identity(c *call.Call, rows *RowSet, plan *database.Select, a *listArguments) []byte {
+	id := appendText(make([]byte, 0, 512), c.Scope.Model().Name)
+	id = appendText(id, c.Scope.Fingerprint())
+	id = binary.AppendUvarint(id, uint64(len(plan.Order)))
+	related := false
+	for _, o := range plan.Order {
+		id = append(appendText(id, o.Column.Name), byte(o.Column.Kind))
+		id = strconv.AppendBool(id, o.Descending)
+		related = related || o.Join != nil
 	}
-	if a.filters != nil {
-		if err := json.Unmarshal(a.filters, &id.Filters); err != nil {
-			return nil, err
-		}
-	}
-	id.Search = strings.Fields(a.search)
-	if slices.ContainsFunc(plan.Order, func(o database.Order) bool { return o.Join != nil }) {
-		id.OrderBy = a.orderBy
+	id = appendFilters(id, a.filters)
+	id = appendTexts(id, strings.Fields(a.search))
+	if related {
+		id = appendTexts(id, a.orderBy)
 		for _, scope := range rows.scopes {
-			id.Related = append(id.Related, scope.Fingerprint())
+			id = appendText(id, scope.Fingerprint())
 		}
 	}
-	return json.Marshal(id)
+	return id
+}
+
+// appendFilters appends the members of the argument filters, which was read before, by their names.
+func appendFilters(id []byte, raw json.RawMessage) []byte {
+	filters, _ := jsontext.ReadObject(raw)
+	id = binary.AppendUvarint(id, uint64(len(filters)))
+	for _, name := range slices.Sorted(maps.Keys(filters)) {
+		id = appendText(id, name)
+		id = append(jsontext.AppendCompact(id, filters[name]), 0)
+	}
+	return id
+}
+
+func appendTexts(id []byte, texts []string) []byte {
+	id = binary.AppendUvarint(id, uint64(len(texts)))
+	for _, text := range texts {
+		id = appendText(id, text)
+	}
+	return id
+}
+
+// appendText appends a text and where it ends.
+func appendText(id []byte, text string) []byte {
+	return append(binary.AppendUvarint(id, uint64(len(text))), text...)
 }
 
 // nextCursor returns the cursor that goes on behind the row with these values of the plan's order; "" where there is
@@ -71,11 +80,7 @@ func nextCursor(c *call.Call, rows *RowSet, plan *database.Select, a *listArgume
 	if len(plain) > maxCursorValues {
 		return "", nil
 	}
-	bound, err := identity(c, rows, plan, a)
-	if err != nil {
-		return "", err
-	}
-	return c.Cursors.Seal(plain, bound), nil
+	return c.Cursors.Seal(plain, identity(c, rows, plan, a)), nil
 }
 
 // openCursor returns where the list continues: the values of the plan's order in the last row of the page before; nil
@@ -87,11 +92,7 @@ func openCursor(c *call.Call, rows *RowSet, plan *database.Select, a *listArgume
 	if a.offset.Sent {
 		return nil, call.Invalid("cursor and offset do not go together: send one of them")
 	}
-	bound, err := identity(c, rows, plan, a)
-	if err != nil {
-		return nil, err
-	}
-	plain, ok := c.Cursors.Open(string(a.cursor), bound)
+	plain, ok := c.Cursors.Open(string(a.cursor), identity(c, rows, plan, a))
 	if !ok {
 		return nil, foreignCursor()
 	}

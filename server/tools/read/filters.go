@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
@@ -134,13 +135,16 @@ func (t filterTarget) takesPlainValues() bool {
 
 // nestedLookups are the members of an object whose names are lookups, as {"icontains": "x"}; false if it is none.
 func nestedLookups(raw json.RawMessage) (map[string]json.RawMessage, bool) {
-	given := call.Members(raw)
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil, false
+	}
+	given, ok := jsontext.ReadObject(raw)
 	for name := range given {
 		if lookup.Find(name) == nil {
 			return nil, false
 		}
 	}
-	return given, len(given) > 0
+	return given, ok && len(given) > 0
 }
 
 // nested reads {"field": {"lookup": value}}, which means {"field__lookup": value}.

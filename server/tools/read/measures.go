@@ -1,7 +1,6 @@
 package read
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
@@ -68,19 +68,13 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 
 // orderedMembers are the members of a JSON object, in their order; false if it is none.
 func orderedMembers(raw json.RawMessage) ([]namedMeasure, bool) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+	if len(raw) == 0 || raw[0] != '{' {
 		return nil, false
 	}
 	var all []namedMeasure
-	for decoder.More() {
-		var m namedMeasure
-		name, err := decoder.Token()
-		if err != nil || decoder.Decode(&m.raw) != nil {
-			return nil, false
-		}
-		m.name, _ = name.(string)
-		all = append(all, m)
+	for quoted, value := range jsontext.Inside(raw) {
+		name, _ := jsontext.ReadString(quoted) // a member's name: it cannot fail
+		all = append(all, namedMeasure{name, value})
 	}
 	return all, true
 }
@@ -113,8 +107,8 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 		}
 		return measure, nil
 	}
-	var path string
-	if json.Unmarshal(m.given[functions[0]], &path) != nil || call.IsNull(m.given[functions[0]]) {
+	path, ok := jsontext.ReadString(m.given[functions[0]])
+	if !ok {
 		return measure, m.form()
 	}
 	if filters != nil {
