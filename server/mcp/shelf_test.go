@@ -108,7 +108,7 @@ func TestKeptAnswersAreWhatEachTokenWouldGetAlone(t *testing.T) {
 	alone := func(c *contract.Config) *snapshot.Snapshot {
 		return snapshot.Build(c, access.DirectoryOf(c), schema, db, nil, nil, nil)
 	}
-	random := rand.New(rand.NewPCG(21, 1)) //nolint:gosec // G404: the same Configs each time
+	random := rand.New(rand.NewPCG(21, 1)) // the same Configs each time
 	different := map[string]bool{}
 	for range 6 {
 		shape := random.IntN(4)

@@ -86,12 +86,12 @@ var fingerprintQuery = func() string {
 // fingerprint returns the catalogue's fingerprint; "" if the database cannot tell it, as one that only speaks PostgreSQL's
 // protocol.
 func (d *db) fingerprint(ctx context.Context, conn *conn) (string, error) {
-	var print string
-	err := conn.QueryRow(ctx, fingerprintQuery).Scan(&print)
+	var found string
+	err := conn.QueryRow(ctx, fingerprintQuery).Scan(&found)
 	if err != nil && answered(err) {
 		return "", nil
 	}
-	return strings.Join(append(d.notes(), print), ";"), err
+	return strings.Join(append(d.notes(), found), ";"), err
 }
 
 // Unchanged implements database.Watched.
@@ -107,9 +107,9 @@ func (d *db) Unchanged(ctx context.Context) (bool, error) {
 	defer conn.Release()
 	guarded, cancel := d.guard(ctx, 1)
 	defer cancel()
-	print, err := d.fingerprint(guarded, conn)
+	found, err := d.fingerprint(guarded, conn)
 	if err != nil {
 		return false, d.statementError(ctx, err)
 	}
-	return print == *seen, nil
+	return found == *seen, nil
 }

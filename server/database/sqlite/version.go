@@ -24,7 +24,7 @@ func (d *db) version(ctx context.Context, c *conn) (*version, error) {
 		return nil, d.statementError(ctx, limited, err)
 	}
 	if v.file, err = os.Stat(d.settings.SQLitePath); err != nil {
-		return nil, nil //nolint:nilerr // a file that was moved away under its connections is still read
+		return nil, nil // a file that was moved away under its connections is still read
 	}
 	return &v, nil
 }

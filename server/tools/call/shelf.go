@@ -70,16 +70,16 @@ func NewShelf() *Shelf {
 	return &Shelf{kept: map[ShelfKey]*list.Element{}, most: most}
 }
 
-// Take returns the text of a key. If it is not on the shelf, it is made, and kept if it takes no more than half of the shelf.
+// Take returns the text of a key. If it is not on the shelf, it is written, and kept if it takes no more than half of the shelf.
 // A nil shelf keeps nothing.
-func Take[T Kept](s *Shelf, key ShelfKey, make func() T) T {
+func Take[T Kept](s *Shelf, key ShelfKey, write func() T) T {
 	if s == nil {
-		return make()
+		return write()
 	}
 	if known := s.find(key); known != nil {
 		return known.(T)
 	}
-	text := make()
+	text := write()
 	s.put(key, text)
 	return text
 }
