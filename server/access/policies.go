@@ -84,26 +84,26 @@ func (s Scope) PolicyNames() []string {
 
 // fingerprint is what Fingerprint returns if these policies match the token.
 func (t Token) fingerprint(matching []*catalog.Policy) string {
-	print := binary.AppendUvarint(make([]byte, 0, 256), uint64(len(matching)))
+	text := binary.AppendUvarint(make([]byte, 0, 256), uint64(len(matching)))
 	for _, p := range matching {
-		print = appendText(print, p.Text)
+		text = appendText(text, p.Text)
 		for i := range p.Filters {
-			print = t.appendAttributes(print, &p.Filters[i])
+			text = t.appendAttributes(text, &p.Filters[i])
 		}
 	}
-	return string(print)
+	return string(text)
 }
 
 // appendAttributes appends the attributes that a filter compares with, each with what tells it from one that the token does
 // not have.
-func (t Token) appendAttributes(print []byte, f *catalog.RowFilter) []byte {
+func (t Token) appendAttributes(text []byte, f *catalog.RowFilter) []byte {
 	for i := range f.AnyOf {
-		print = t.appendAttributes(print, &f.AnyOf[i])
+		text = t.appendAttributes(text, &f.AnyOf[i])
 	}
 	if value, ok := t.holder.attribute(f.TokenAttribute); ok {
-		return appendText(append(print, 1), value)
+		return appendText(append(text, 1), value)
 	}
-	return append(print, 0)
+	return append(text, 0)
 }
 
 // Fixed are the values that the row policy demands of a new row. They come from the fields that the policy compares for

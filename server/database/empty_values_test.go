@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 )
 
 // Values without a single byte are values, not NULL: also in memory that no call used before.

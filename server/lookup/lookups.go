@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // MaxInValues bounds the values of an `in` (docs/design/tools.md, "Filters").
@@ -97,14 +98,17 @@ func in(c *database.Column, raw json.RawMessage) (database.Condition, error) {
 
 // EachValue calls do for each value of an `in` list.
 func EachValue(raw json.RawMessage, do func(json.RawMessage) error) error {
-	var values []json.RawMessage
-	if err := json.Unmarshal(raw, &values); err != nil || isNull(raw) {
+	if len(raw) == 0 || raw[0] != '[' || !json.Valid(raw) {
 		return fmt.Errorf("must be an array of values, not %s", Excerpt(raw))
 	}
-	if len(values) > MaxInValues {
-		return fmt.Errorf("must have at most %d values, not %d", MaxInValues, len(values))
+	count := 0 // before any value takes memory
+	for range jsontext.Inside(raw) {
+		count++
 	}
-	for _, value := range values {
+	if count > MaxInValues {
+		return fmt.Errorf("must have at most %d values, not %d", MaxInValues, count)
+	}
+	for _, value := range jsontext.Inside(raw) {
 		if isNull(value) {
 			return errors.New("must have no null among its values; use isnull")
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 )
 
 // call is the memory of one statement, kept for the next.

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 

@@ -1,6 +1,6 @@
 package call
 
-import "github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
+import "github.com/mcp-admin/mcp-admin-operator/server/objpool"
 
 // maxRoom is the largest memory of an answer, in bytes, that is kept for another call: some pages of the usual size.
 const maxRoom = 256 << 10

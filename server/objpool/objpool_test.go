@@ -3,7 +3,7 @@ package objpool_test
 import (
 	"testing"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/database/objpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 )
 
 type buffer struct{ text []byte }

@@ -2,7 +2,7 @@
 // memory that nobody used before: a mistake with such memory then shows every time, and not only after a garbage
 // collection.
 //
-// The engines below package database import it.
+// The engines below package database and package call import it.
 package objpool
 
 import (
