@@ -19,7 +19,8 @@ type growing struct {
 	database.DB
 	mu     sync.Mutex
 	tables []string
-	looks  []time.Time
+	looks  []time.Time // since looked was called last
+	last   time.Time   // the last of all looks
 }
 
 // add makes a table.
@@ -38,10 +39,19 @@ func (g *growing) looked() []time.Time {
 	return looks
 }
 
+// rest waits until the next look that somebody asks for is not put off because of the last one.
+func (g *growing) rest() {
+	g.mu.Lock()
+	pause := leastPause - time.Since(g.last)
+	g.mu.Unlock()
+	time.Sleep(pause)
+}
+
 func (g *growing) Introspect(context.Context) (*database.Schema, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.looks = append(g.looks, time.Now())
+	g.last = time.Now()
+	g.looks = append(g.looks, g.last)
 	schema := &database.Schema{Engine: contract.EngineSQLite}
 	for _, name := range g.tables {
 		id := &database.Column{Name: "id", Kind: database.Integer, Privileges: database.MaySelect}
@@ -85,6 +95,7 @@ func looksForWhatIsMissing(t *testing.T) {
 
 	// Names that nothing has cause one look at once. What is missing is looked for after 1 s, 2 s, 4 s, and so on.
 	for revision, tables := range [][]string{{"book", "author"}, {"book", "author", "shelf"}} {
+		db.rest()
 		asked := time.Now()
 		db.looked()
 		c.apply(source.Update{Config: naming(int64(revision)+2, tables...)})
