@@ -6,8 +6,8 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 )
 
 // dialect is the dialect of this package's statements.
