@@ -68,13 +68,13 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 	}
 	fmt.Printf("permissions: on %d engines, %s (seed %d)\n", len(harness.Engines), told(), seed)
 	fmt.Printf("permissions: %s\n", stepped.told())
-	if did.calls > 0 && !stepped.enough() {
+	if harness.Whole() && did.calls > 0 && !stepped.enough() {
 		t.Error("too few calls of transact went each way for the test to mean anything")
 	}
-	if did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.recalled == 0 || did.followed == 0 || did.confirmed == 0 || did.undone == 0 || did.reported == 0) {
+	if harness.Whole() && did.calls > 0 && (did.answered < did.calls/5 || did.showed < did.calls/20 || did.changed < did.calls/100 || did.recalled == 0 || did.followed == 0 || did.confirmed == 0 || did.undone == 0 || did.reported == 0) {
 		t.Error("too little happened for the test to mean anything")
 	}
-	if asked.calls > 0 && (asked.answered < asked.calls/3 || asked.rows < asked.calls/5 || asked.refused < asked.calls/20 || asked.repeated == 0 || asked.twins == 0 || asked.measured < asked.calls/50) {
+	if harness.Whole() && asked.calls > 0 && (asked.answered < asked.calls/3 || asked.rows < asked.calls/5 || asked.refused < asked.calls/20 || asked.repeated == 0 || asked.twins == 0 || asked.measured < asked.calls/50) {
 		t.Error("too few questions had answers, or too few were refused, for the test to mean anything")
 	}
 }

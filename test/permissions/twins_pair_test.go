@@ -74,8 +74,8 @@ func (tw *twins) changeUnseen(table, id string, twin data) {
 
 // moveUnseen moves a row to another region, if the token reaches the same rows then, and may refer to the same ones.
 func (tw *twins) moveUnseen(table string, r row, twin data) {
-	if m := tw.model(table); table == "owner" && (may(tw.tokens[tw.by], m, "add") || may(tw.tokens[tw.by], m, "change")) {
-		return // the region is a part of what must be unique, which a write tells
+	if m := tw.model(table); table == "owner" && (may(tw.tokens[tw.by], m, "add") || may(tw.tokens[tw.by], m, "change") || tw.mayReferTo(table)) {
+		return // the region is a part of what must be unique, and of what a lease names, which a write tells
 	}
 	for _, leased := range twin["lease"] {
 		if table == "owner" && leased["home_code"] == r["code"] {
@@ -194,11 +194,10 @@ func (tw *twins) referred(table, id string, all data) bool {
 	return false
 }
 
-// visible has the rows that the token sees: each row by its place, with the values that are shown. Rows without a key
-// are in one place.
+// visible has the rows that the token sees: each row by its place, with the values that are shown. The place of a row without
+// a key is what it shows, and how many such rows are before it.
 func (tw *twins) visible(all data) map[string]string {
 	seen, token := map[string]string{}, tw.tokens[tw.by]
-	var tags []string
 	for _, table := range tableNames {
 		m := tw.model(table)
 		for id, r := range all[table] {
@@ -211,14 +210,13 @@ func (tw *twins) visible(all data) map[string]string {
 					text += " " + c.name + "=" + r[c.name]
 				}
 			}
-			if seen[table+" "+id] = text; table == "tag" {
-				delete(seen, table+" "+id)
-				tags = append(tags, text)
+			place := table + " " + id
+			for n := 0; table == "tag" && (n == 0 || seen[place] != ""); n++ {
+				place = fmt.Sprintf("tag %d %s", n, text)
 			}
+			seen[place] = text
 		}
 	}
-	slices.Sort(tags)
-	seen["tag"] = strings.Join(tags, "; ")
 	return seen
 }
 

