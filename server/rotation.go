@@ -93,7 +93,7 @@ func (r *rotatingDatabase) Transact(ctx context.Context, do func(database.Tx) er
 			began = true
 			return do(tx)
 		})
-		if replaced := r.give(p); err == nil || began || !replaced || !isUnreachable(err) {
+		if replaced := r.give(p); err == nil || began && !database.CouldNotBegin(err) || !replaced || !isUnreachable(err) {
 			return err
 		}
 	}

@@ -25,8 +25,8 @@ type DB interface {
 	// Report answers a query that an administrator declared, as Select answers a plan.
 	Report(ctx context.Context, report *Report, out []byte) ([]byte, Reported, error)
 	// Transact runs do in one transaction. It commits if do returns nil; if do returns an error, it rolls back and
-	// returns that error unchanged. If the database cannot be reached, do does not run. Transact never runs do twice;
-	// the function Transact of this package may. It must not be used on a database whose settings say ReadOnly.
+	// returns that error unchanged. If no connection can be had, do does not run. Transact never runs do twice; the
+	// function Transact of this package may. It must not be used on a database whose settings say ReadOnly.
 	Transact(ctx context.Context, do func(Tx) error) error
 	// Writers returns how many transactions can be open at once.
 	Writers() int
@@ -149,6 +149,14 @@ type Error struct {
 	// Again reports that the transaction failed only because of others that ran at the same time (a serialization
 	// failure, a deadlock), and that all of it was undone. Running it once more may succeed.
 	Again bool
+	// NotBegun reports that the transaction could not begin, which an engine may find out with its first statement.
+	NotBegun bool
+}
+
+// CouldNotBegin reports whether an error says that a transaction could not begin.
+func CouldNotBegin(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.NotBegun
 }
 
 func (e *Error) Error() string {

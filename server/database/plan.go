@@ -1,6 +1,9 @@
 package database
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Source is a table as one caller may see it: the table and the condition that every row of it must meet. Only
 // NewSource makes one, and only package access may call that (the linter checks it). So every statement about a table
@@ -293,6 +296,25 @@ type CountOf struct {
 type Fenced struct {
 	Fence     And
 	Condition Condition
+}
+
+// OwnColumns reports whether a condition is about the columns of the row itself alone, and looks at no other row. nil is.
+func OwnColumns(c Condition) bool {
+	switch c := c.(type) {
+	case And:
+		return !slices.ContainsFunc(c, func(part Condition) bool { return !OwnColumns(part) })
+	case Or:
+		return !slices.ContainsFunc(c, func(part Condition) bool { return !OwnColumns(part) })
+	case Not:
+		return OwnColumns(c.Condition)
+	case CompareRefs:
+		return c.Left.Join == nil && c.Right.Join == nil
+	case Fenced:
+		return OwnColumns(c.Fence) && OwnColumns(c.Condition)
+	case Joined, Exists, CountOf:
+		return false
+	}
+	return true
 }
 
 // Value is a bound value in the Go type of its column's kind: nil, bool (Boolean), int64 (Integer; uint64 beyond its

@@ -34,7 +34,7 @@ func Transact(ctx context.Context, db Transactor, within time.Duration, do func(
 			return do(tx)
 		})
 		var failure *Error
-		if !began || !errors.As(err, &failure) || !failure.passes() {
+		if !began || !errors.As(err, &failure) || failure.NotBegun || !failure.passes() {
 			return err
 		}
 		pause := rand.N(firstPause << run) //nolint:gosec // G404: nobody gains anything by guessing the pause

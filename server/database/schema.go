@@ -85,6 +85,11 @@ type Table struct {
 	// InsertTrigger reports whether a trigger runs before a row is inserted that may fill columns without a default. SQLite's
 	// triggers cannot, and MySQL shows triggers only to a user with the right TRIGGER.
 	InsertTrigger bool
+	// InsertReturns and UpdateReturns report whether such a statement can return the row as a read after it shows it: nothing of
+	// the database (a trigger, a rule) can change the row after that, or hide it.
+	InsertReturns, UpdateReturns bool
+	// RowSecurity reports whether the database itself may show a row that it lets nobody change or lock.
+	RowSecurity bool
 	// Privileges say what the database's user may do with the table. Each except MayDelete holds if it holds for at least
 	// one column; Column.Privileges says for which.
 	Privileges Privileges

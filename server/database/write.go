@@ -10,7 +10,11 @@ type Tx interface {
 	// Insert adds a row and appends what Returning asks for as one JSON object. It appends nothing if the database
 	// stored no such row, because a trigger or rule silently refused it or replaced the statement.
 	Insert(ctx context.Context, plan *Insert, out []byte) ([]byte, error)
-	// Update changes rows and returns how many matched. A row counts even if its values stay the same.
+	// InsertLater adds a row that the rest of the transaction does not need: an engine that can sends it with the next
+	// statements, or with the commit, which then have its error.
+	InsertLater(ctx context.Context, plan *Insert) error
+	// Update changes rows and returns how many matched. A row counts even if its values stay the same. Only in a Batch does it
+	// return what Returning asks for.
 	Update(ctx context.Context, plan *Update) (int64, error)
 	// Delete removes rows and returns how many, without rows that the database itself removed with them.
 	Delete(ctx context.Context, plan *Delete) (int64, error)
@@ -19,6 +23,8 @@ type Tx interface {
 	// Savepoint runs do. If do returns an error, Savepoint undoes what do did and returns that error; the transaction
 	// can go on.
 	Savepoint(ctx context.Context, do func() error) error
+	// Run runs the statements of a batch, in as few round trips as the engine can, and ends with the first error.
+	Run(ctx context.Context, batch *Batch) error
 	// CheckConstraints checks now what the database would check at the commit.
 	CheckConstraints(ctx context.Context) error
 }
@@ -29,8 +35,12 @@ type Insert struct {
 	Into Source
 	// Set may be empty: every column then gets its default.
 	Set []Assignment
-	// Returning are the members of the new row to return, as far as they are known: usually its key.
+	// Returning are the members of the new row to return, as far as they are known: usually its key. Table.InsertReturns
+	// reports whether they are what a read would show. MaxValue is that of Select.
 	Returning []Output
+	MaxValue  int
+	// Meets is a condition on the row's own columns, or nil. "null" is returned of a row that does not meet it.
+	Meets Condition
 }
 
 // Update changes those rows of a source that meet its policy and Where. There is no update without a condition.
@@ -38,6 +48,10 @@ type Update struct {
 	In    Source
 	Set   []Assignment
 	Where Condition
+	// Returning, MaxValue and Meets are those of Insert. Returning must be empty unless Table.UpdateReturns is set.
+	Returning []Output
+	MaxValue  int
+	Meets     Condition
 }
 
 // Delete removes those rows of a source that meet its policy and Where. There is no delete without a condition.

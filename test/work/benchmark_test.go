@@ -145,7 +145,7 @@ func BenchmarkUpdate(b *testing.B) {
 }
 
 // countTrips has a database reached through a proxy that counts: what a client sends after it was answered is a round trip.
-func countTrips(b *testing.B, database *harness.Database) *atomic.Int64 {
+func countTrips(b testing.TB, database *harness.Database) *atomic.Int64 {
 	b.Helper()
 	c, err := contract.ResolveConnection(database.Connection, "")
 	if err != nil {

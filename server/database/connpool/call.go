@@ -52,6 +52,15 @@ func (c *Call) ReadPage(plan *database.Select, out []byte, query func(row func([
 	return extended, page, nil
 }
 
+// Returned appends a row that a write returned. With meets, its last value says whether it meets the write's condition; one
+// that does not is null.
+func (c *Call) Returned(out []byte, values []driver.Value, meets bool) []byte {
+	if meets && values[len(values)-1] == int64(0) {
+		return append(out, "null"...)
+	}
+	return c.Row.Append(out, values)
+}
+
 // lastRow copies the values of a row, since the driver uses their memory again for the next row.
 type lastRow struct {
 	kept  []driver.Value

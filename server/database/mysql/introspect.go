@@ -207,6 +207,7 @@ func (i *introspection) readTables(ctx context.Context) error {
 		if v[2] == "VIEW" {
 			t.Kind = database.View
 		}
+		t.InsertReturns = i.conn.mariaDB && t.Kind == database.BaseTable // no trigger after it may change its table
 		i.tables[tableName{v[0], v[1]}] = t
 	})
 }

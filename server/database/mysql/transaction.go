@@ -119,10 +119,10 @@ func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []b
 	if err := c.SQL.BuildInsert(t.conn.dialect(), plan); err != nil {
 		return out, t.fail(err)
 	}
-	c.Row.Prepare(values{}, plan.Returning, 0, database.RowObjects)
+	c.Row.Prepare(values{}, plan.Returning, plan.MaxValue, database.RowObjects)
 	table := plan.Into.Table()
 	if c.SQL.Returns {
-		return t.returned(ctx, c, table, out)
+		return t.returned(ctx, c, table, plan.Meets != nil, out)
 	}
 	result, err := t.write(ctx, c, table)
 	if err != nil || len(plan.Returning) == 0 {
@@ -139,11 +139,12 @@ func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []b
 	if !known {
 		return append(out, "{}"...), nil
 	}
-	return t.returned(ctx, c, table, out)
+	return t.returned(ctx, c, table, false, out)
 }
 
-// returned runs a statement that returns one row, and appends it.
-func (t *transaction) returned(ctx context.Context, c *call, table *database.Table, out []byte) ([]byte, error) {
+// returned runs a statement that returns one row, and appends it. With meets, the row's last value says whether it meets the
+// condition of the write.
+func (t *transaction) returned(ctx context.Context, c *call, table *database.Table, meets bool, out []byte) ([]byte, error) {
 	if t.failed != nil {
 		return out, t.failed
 	}
@@ -154,7 +155,7 @@ func (t *transaction) returned(ctx context.Context, c *call, table *database.Tab
 	defer cancel()
 	extended := out
 	err := t.conn.query(limited, c.SQL.Text, c.Args, func(values []driver.Value) bool {
-		extended = c.Row.Append(extended, values)
+		extended = c.Returned(extended, values, meets)
 		return true
 	})
 	if err != nil {
@@ -166,6 +167,20 @@ func (t *transaction) returned(ctx context.Context, c *call, table *database.Tab
 // Update implements database.Tx.
 func (t *transaction) Update(ctx context.Context, plan *database.Update) (int64, error) {
 	return t.affect(ctx, plan.In.Table(), func(c *call) error { return c.SQL.BuildUpdate(t.conn.dialect(), plan) })
+}
+
+// InsertLater implements database.Tx. The protocol takes one statement at a time.
+func (t *transaction) InsertLater(ctx context.Context, plan *database.Insert) error {
+	_, err := t.Insert(ctx, plan, nil)
+	return err
+}
+
+// Run implements database.Tx. No update returns rows.
+func (t *transaction) Run(ctx context.Context, batch *database.Batch) error {
+	return database.RunEach(ctx, t, batch, func(ctx context.Context, plan *database.Update) ([]byte, int64, error) {
+		matched, err := t.Update(ctx, plan)
+		return nil, matched, err
+	})
 }
 
 // Delete implements database.Tx.

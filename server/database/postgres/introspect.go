@@ -167,7 +167,7 @@ func (i *introspection) readTables(ctx context.Context, tx pgx.Tx, schemas []str
 	var partitionedBy []int32
 	var privileges int32
 	var outside, distinct bool
-	targets := []any{&oid, &t.Schema, &t.Name, &kind, &t.Comment, &t.Writable, &root, &partitionedBy, &outside, &privileges, &distinct, &t.InsertTrigger}
+	targets := []any{&oid, &t.Schema, &t.Name, &kind, &t.Comment, &t.Writable, &root, &partitionedBy, &outside, &privileges, &distinct, &t.InsertTrigger, &t.InsertReturns, &t.RowSecurity}
 	return each(ctx, tx, tablesQuery, schemas, targets, func() {
 		table := t
 		switch kind {
@@ -180,6 +180,7 @@ func (i *introspection) readTables(ctx context.Context, tx pgx.Tx, schemas []str
 		default:
 			table.Kind = database.BaseTable
 		}
+		table.UpdateReturns = table.InsertReturns
 		table.Privileges, table.Partition = database.Privileges(privileges), root != 0
 		if distinct && table.Privileges.Has(database.MaySelect) {
 			table.RowID = rowID()

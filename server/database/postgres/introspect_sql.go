@@ -9,7 +9,8 @@ const databaseQuery = `SELECT current_setting('server_version'), current_databas
 // found. It asks whether updates (4), inserts (8) or deletions (16) reach a table, also through a rule or trigger; a
 // foreign-data wrapper without a handler cannot be asked. The privileges are the bits of database.Privileges; the right to
 // one column is enough. A row's ctid is unique only in a table without children, and only a user who may read the whole
-// table may read it. A trigger's type has the bits 1 for each row, 2 before and 4 for INSERT.
+// table may read it. A trigger's type has the bits 1 for each row, 2 before and 4 for INSERT. What a write returns is what the
+// triggers before it made of the row.
 const tablesQuery = `
 WITH RECURSIVE found AS (
   SELECT c.oid FROM pg_catalog.pg_class c
@@ -26,7 +27,10 @@ SELECT c.oid, n.nspname, c.relname, c.relkind::text, coalesce(obj_description(c.
        CASE WHEN has_schema_privilege(n.oid, 'USAGE') THEN has_any_column_privilege(c.oid, 'SELECT')::int4 + has_any_column_privilege(c.oid, 'INSERT')::int4 * 2
          + has_any_column_privilege(c.oid, 'UPDATE')::int4 * 4 + has_table_privilege(c.oid, 'DELETE')::int4 * 8 ELSE 0 END,
        c.relkind = 'r' AND NOT c.relhassubclass AND has_table_privilege(c.oid, 'SELECT'),
-       EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 7 = 7)
+       EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 7 = 7),
+       c.relkind = 'r' AND NOT (c.relhassubclass OR c.relrowsecurity) AND NOT EXISTS (SELECT FROM pg_catalog.pg_rewrite w WHERE w.ev_class = c.oid)
+         AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D' AND g.tgtype & 2 = 0),
+       c.relrowsecurity
 FROM found
 JOIN pg_catalog.pg_class c ON c.oid = found.oid
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace

@@ -51,6 +51,26 @@ func (r *rows) read(result *pgconn.ResultReader, plan *database.Select, dst []by
 	return dst, page, nil
 }
 
+// returned appends the rows that a write returns, joined by commas. With meets, the last value of each says whether the row
+// meets the write's condition; one that does not is null.
+func (r *rows) returned(result *pgconn.ResultReader, outputs []database.Output, meets bool, dst []byte) ([]byte, error) {
+	if err := check(result.FieldDescriptions(), outputs); err != nil {
+		return dst, err
+	}
+	for first := true; result.NextRow(); first = false {
+		if !first {
+			dst = append(dst, ',')
+		}
+		row := result.Values()
+		if meets && string(row[len(row)-1]) == "0" {
+			dst = append(dst, "null"...)
+			continue
+		}
+		dst = r.writer.Append(dst, row)
+	}
+	return dst, nil
+}
+
 // keep copies values that the next row overwrites.
 func (r *rows) keep(cursor [][]byte) {
 	size := 0

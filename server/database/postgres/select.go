@@ -17,6 +17,8 @@ type call struct {
 	sql    sqltext.Statement
 	params params
 	rows   rows
+	// queued is the statement of a transaction that has the call.
+	queued statement
 }
 
 var calls objpool.Pool[call]
@@ -25,6 +27,7 @@ func (c *call) release() {
 	c.sql.Reset()
 	c.params.reset()
 	c.rows.reset()
+	c.queued = statement{}
 	calls.Put(c)
 }
 
@@ -151,6 +154,14 @@ type exchange struct {
 // unnamed reports whether statements must not be prepared.
 func (x exchange) unnamed() bool { return x.session.pooled || x.db.unnamed.Load() }
 
+// known is a statement that was prepared before; nil if it was not.
+func (x exchange) known(sql []byte) *pgconn.StatementDescription {
+	if x.unnamed() {
+		return nil
+	}
+	return x.session.statements[string(sql)]
+}
+
 // read sends everything at once and reads the answers. If whole is true, the page is complete, and an error is about
 // the count alone.
 func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out []byte) (_ []byte, page database.Page, whole bool, err error) {
@@ -159,7 +170,7 @@ func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out 
 	counted := plan.Total != database.TotalNone
 	limited := plan.Total == database.TotalAuto && !x.open
 	if !x.unnamed() {
-		if err = x.session.makeRoom(ctx, x.conn); err != nil {
+		if err = x.session.makeRoom(ctx, x.conn, 3); err != nil {
 			return nil, page, false, err
 		}
 		if rows, err = x.session.prepare(ctx, x.conn, c.sql.Select); err == nil && counted {

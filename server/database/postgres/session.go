@@ -27,10 +27,10 @@ type session struct {
 
 func sessionOf(c *pgconn.PgConn) *session { return c.CustomData()[sessionKey].(*session) }
 
-// makeRoom forgets all statements if a call's three more would be too many. prepare must not do so: the first prepared
+// makeRoom forgets all statements if so many more would be too many. prepare must not do so: the first prepared
 // statement of a call must last until the call is sent.
-func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn) error {
-	if len(s.statements)+3 <= maxStatements {
+func (s *session) makeRoom(ctx context.Context, c *pgconn.PgConn, more int) error {
+	if len(s.statements)+more <= maxStatements {
 		return nil
 	}
 	if _, err := c.Exec(ctx, "DEALLOCATE ALL").ReadAll(); err != nil {

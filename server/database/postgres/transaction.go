@@ -12,10 +12,17 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
 )
 
-// transaction is an open transaction on a connection.
+// transaction is a transaction on a connection. It begins with its first statement.
 type transaction struct {
 	exchange
-	depth int
+	pooled *conn
+	begun  bool
+	// queue are the statements that were not sent yet, sent is how often some were. delivered reports whether the latest of
+	// them may have reached the server.
+	queue     []*statement
+	sent      int
+	delivered bool
+	depth     int
 }
 
 // Transact implements database.DB.
@@ -23,18 +30,24 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if d.settings.ReadOnly {
 		return &database.Error{Code: database.Refused, Reason: reasonError, Message: "the database is used for reading only"}
 	}
-	pooled, err := d.begin(ctx)
+	pooled, err := d.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	// If a connection is still in a transaction, the pool closes it instead of taking it back.
-	defer pooled.Release()
-	conn := pooled.PgConn()
-	t := &transaction{exchange: exchange{db: d, conn: conn, session: sessionOf(conn), open: true}}
+	if err := ctx.Err(); err != nil {
+		pooled.Release()
+		return dial.Cancelled(err)
+	}
+	t := &transaction{exchange: exchange{db: d, open: true}}
+	t.use(pooled)
 	finished := false
 	defer func() {
 		if !finished {
-			_ = t.cleanUp(ctx, "ROLLBACK") // do panicked
+			t.rollback(ctx) // do panicked
+		}
+		t.drop(0)
+		if t.pooled != nil {
+			t.pooled.Release() // if it is still in a transaction, the pool closes it instead of taking it back
 		}
 	}()
 	err = do(t)
@@ -42,55 +55,58 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if err == nil {
 		return t.commit(ctx)
 	}
-	_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed, which undoes the transaction too
+	t.rollback(ctx)
 	return err
 }
 
-// begin opens a transaction on a connection of the pool. A connection that was already dead is replaced once.
-func (d *db) begin(ctx context.Context) (*conn, error) {
-	for again := false; ; again = true {
-		pooled, err := d.acquire(ctx)
-		if err != nil {
-			return nil, err
-		}
-		conn := pooled.PgConn()
-		guarded, cancel := d.guard(ctx, 1)
-		err = d.sendBegin(guarded, conn)
-		if err == nil {
-			cancel()
-			return pooled, nil
-		}
-		died := d.died(ctx, guarded, conn)
-		cancel()
-		pooled.Release()
-		if !died || again {
-			return nil, d.statementError(ctx, err)
-		}
-	}
+func (t *transaction) use(pooled *conn) {
+	t.pooled, t.conn = pooled, pooled.PgConn()
+	t.session = sessionOf(t.conn)
 }
 
-// sendBegin begins a transaction with the settings that it needs. A wait for another's lock ends before the statement
-// timeout, so that the two can be told apart.
-func (d *db) sendBegin(ctx context.Context, conn *pgconn.PgConn) error {
-	var batch pgconn.Batch
-	batch.ExecParams("BEGIN", nil, nil, nil, nil)
-	if sessionOf(conn).pooled || d.unnamed.Load() {
-		d.sendSettings(&batch)
+// reconnect takes another connection instead of one that was lost.
+func (t *transaction) reconnect(ctx context.Context) error {
+	t.pooled.Release()
+	t.pooled = nil
+	pooled, err := t.db.acquire(ctx)
+	if err == nil {
+		t.use(pooled)
 	}
-	sendCaller(ctx, &batch)
-	if timeout := d.statementTimeout(); timeout > 0 {
+	return err
+}
+
+// The statements that begin a transaction.
+var (
+	begin       = []byte("BEGIN")
+	lockTimeout = []byte("SELECT set_config('lock_timeout', $1, true)")
+	beginnings  = [][]byte{begin, lockTimeout}
+)
+
+// sendBegin begins a transaction with the settings that it needs, and returns how many results that has. A wait for
+// another's lock ends before the statement timeout, so that the two can be told apart.
+func (t *transaction) sendBegin(ctx context.Context, batch *pgconn.Batch) int {
+	send(batch, t.known(begin), begin, nil)
+	before := 1 + t.sendTransactionSettings(ctx, batch)
+	if timeout := t.db.statementTimeout(); timeout > 0 {
 		limit := strconv.AppendInt(nil, max(timeout.Milliseconds()/2, 1), 10)
-		batch.ExecParams("SELECT set_config('lock_timeout', $1, true)", [][]byte{limit}, nil, nil, nil)
+		send(batch, t.known(lockTimeout), lockTimeout, [][]byte{limit})
+		before++
 	}
-	return conn.ExecBatch(ctx, &batch).Close()
+	return before
 }
 
-// commit ends the transaction. A caller who goes away meanwhile does not cut it short, because nobody would know how it
-// ended.
+// commit ends the transaction, and sends what waits for that. A caller who goes away meanwhile does not cut it short, because
+// nobody would know how it ended. COMMIT never goes with BEGIN: what goes with that can be sent again.
 func (t *transaction) commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed
+		t.rollback(ctx)
 		return dial.Cancelled(err)
+	}
+	if !t.begun {
+		if _, err := t.flush(ctx); err != nil || !t.begun {
+			t.rollback(ctx)
+			return err
+		}
 	}
 	if t.conn.IsClosed() {
 		return &database.Error{
@@ -98,21 +114,28 @@ func (t *transaction) commit(ctx context.Context) error {
 		}
 	}
 	if t.conn.TxStatus() == 'E' {
-		_ = t.cleanUp(ctx, "ROLLBACK") // if it fails, the connection is closed
+		t.rollback(ctx)
 		return &database.Error{Code: database.Failed, Reason: reasonError, Message: "a statement of the transaction had failed; nothing was changed"}
 	}
-	guarded, cancel := t.db.guard(context.WithoutCancel(ctx), 1)
-	defer cancel()
-	_, err := t.conn.Exec(guarded, "COMMIT").ReadAll()
+	t.queueCommand("COMMIT")
+	s, err := t.send(context.WithoutCancel(ctx))
 	if err == nil {
 		return nil
 	}
-	if answered(err) {
-		return t.db.writeError(ctx, err, nil, nil)
+	if answered(err) || !t.delivered || s.c != nil && endedByServer(err) {
+		t.leave(ctx) // a row that waited was refused
+		return t.explain(ctx, s, err)
 	}
 	return &database.Error{
 		Code: database.Uncertain, Reason: contract.ReasonUnreachable, Cause: err,
 		Message: "the connection to the database broke off while the change was being committed; it may or may not have been made",
+	}
+}
+
+// rollback undoes the transaction, if it has begun. If that fails, the connection is closed, which undoes it too.
+func (t *transaction) rollback(ctx context.Context) {
+	if t.begun {
+		_ = t.cleanUp(ctx, "ROLLBACK")
 	}
 }
 
@@ -127,17 +150,36 @@ func (t *transaction) cleanUp(ctx context.Context, command string) error {
 // cleanUpTime is how long the server has to undo the changes. Then the connection is closed, which undoes them as well.
 const cleanUpTime = 5 * time.Second
 
-// Savepoint implements database.Tx.
+// Savepoint implements database.Tx. What do leaves to be sent later is sent before it ends, so that its errors are do's.
 func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
+	if t.owes() {
+		if _, err := t.flush(ctx); err != nil {
+			return err
+		}
+	}
 	t.depth++
 	defer func() { t.depth-- }()
 	name := "mcp_" + strconv.Itoa(t.depth)
-	if err := t.command(ctx, "SAVEPOINT "+name); err != nil {
-		return err
-	}
+	queued, sent := len(t.queue), t.sent
+	t.queueCommand("SAVEPOINT " + name)
 	failure := do()
 	if failure == nil {
-		return t.command(ctx, "RELEASE SAVEPOINT "+name)
+		owes := t.owes()
+		t.queueCommand("RELEASE SAVEPOINT " + name)
+		if !owes {
+			return nil
+		}
+		if _, failure = t.flush(ctx); failure == nil {
+			return nil
+		}
+	}
+	if t.sent == sent {
+		t.drop(queued) // the server knows nothing of it
+		return failure
+	}
+	t.drop(0)
+	if !t.begun {
+		return failure
 	}
 	if err := t.cleanUp(ctx, "ROLLBACK TO SAVEPOINT "+name+"; RELEASE SAVEPOINT "+name); err != nil {
 		// The changes could not be undone, so this transaction cannot go on.
@@ -150,55 +192,23 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 // savepoint lets the transaction go on after that error.
 func (t *transaction) CheckConstraints(ctx context.Context) error {
 	if t.db.undeferred.Load() {
-		return nil
+		_, err := t.flush(ctx)
+		return err
 	}
 	unknown := false
 	err := t.Savepoint(ctx, func() error {
-		err := t.send(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
-		if err == nil {
-			return nil
+		t.queueCommand("SET CONSTRAINTS ALL IMMEDIATE")
+		defer t.drop(0)
+		s, err := t.send(ctx)
+		if s == nil || err == nil {
+			return err
 		}
 		unknown = unsupported(err)
-		return t.db.writeError(ctx, err, nil, nil)
+		return t.explain(ctx, s, err)
 	})
 	if unknown {
 		t.db.undeferred.Store(true)
 		return nil
 	}
 	return err
-}
-
-func (t *transaction) command(ctx context.Context, sql string) error {
-	if err := t.send(ctx, sql); err != nil {
-		return t.db.writeError(ctx, err, nil, nil)
-	}
-	return nil
-}
-
-// send runs a command; an error is the server's own.
-func (t *transaction) send(ctx context.Context, sql string) error {
-	guarded, cancel := t.db.guard(ctx, 1)
-	defer cancel()
-	_, err := t.conn.Exec(guarded, sql).ReadAll()
-	return err
-}
-
-// Select implements database.Tx. A count is always exact: a count that is cut off would end the transaction.
-func (t *transaction) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	c := calls.Get()
-	defer c.release()
-	if err := c.prepare(plan); err != nil {
-		return out, database.Page{}, err
-	}
-	guarded, cancel := t.db.guard(ctx, 2)
-	defer cancel()
-	extended, page, _, err := t.read(guarded, plan, c, out)
-	if err != nil {
-		failure := t.db.readError(ctx, c, err)
-		if plan.Lock && failure.Code == database.Refused {
-			failure.Message = "the database user may not read and lock the row: PostgreSQL asks for the rights to SELECT and to UPDATE for that, also before a deletion"
-		}
-		return out, database.Page{}, failure
-	}
-	return extended, page, nil
 }

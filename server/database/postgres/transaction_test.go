@@ -263,14 +263,26 @@ CREATE CONSTRAINT TRIGGER leaves AFTER INSERT ON account DEFERRABLE INITIALLY DE
 				t.Error(err)
 			}
 			terminate()
-			err := tx.Savepoint(t.Context(), func() error { return nil })
+			err := tx.Savepoint(t.Context(), func() error { return insert(t, tx, table, "id", int64(21)) })
 			if err == nil {
-				t.Error("a dead connection takes a savepoint")
+				t.Error("a dead connection takes a row")
 			}
 			return nil // as if do had not seen the error
 		})
 		if e == nil || e.Code != database.Unreachable || runs != 1 {
 			t.Errorf("run %d times, %v", runs, e)
+		}
+	})
+	t.Run("while a row waits for the commit", func(t *testing.T) {
+		e := within(t, db, func(tx database.Tx) error {
+			if err := insert(t, tx, table, "id", int64(22)); err != nil {
+				t.Error(err)
+			}
+			terminate()
+			return tx.InsertLater(t.Context(), &database.Insert{Into: database.NewSource(table, nil), Set: set(table, "id", int64(23))})
+		})
+		if e == nil || e.Code != database.Unreachable {
+			t.Errorf("the server ended before the commit, and says so: %v", e)
 		}
 	})
 	t.Run("at the end", func(t *testing.T) {

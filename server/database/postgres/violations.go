@@ -18,6 +18,12 @@ func answered(err error) bool {
 	return errors.As(err, &answer) && answer.SeverityUnlocalized != "FATAL" && answer.SeverityUnlocalized != "PANIC" && answer.Code != "40003"
 }
 
+// endedByServer reports whether the server ended the session instead of running a statement. It runs none after that.
+func endedByServer(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && answer.Code == "57P01"
+}
+
 // writeError says why a statement of a transaction failed. c is the statement and table what it writes to, if they
 // are known.
 func (d *db) writeError(ctx context.Context, err error, c *call, table *database.Table) *database.Error {

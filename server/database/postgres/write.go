@@ -3,109 +3,91 @@ package postgres
 import (
 	"context"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
+// Select implements database.Tx.
+func (t *transaction) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
+	answer, err := t.ask(ctx, t.queueRead(plan, out, nil))
+	if err != nil {
+		return out, database.Page{}, err
+	}
+	return answer.Text, answer.Page, nil
+}
+
 // Insert implements database.Tx.
 func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
-	c := calls.Get()
-	defer c.release()
-	if err := c.sql.BuildInsert(sqltext.PostgreSQL, plan); err != nil {
+	answer, err := t.ask(ctx, t.queueInsert(plan, out, nil))
+	if err != nil {
 		return out, err
 	}
-	if !c.sql.Returns {
-		added, err := t.run(ctx, c, plan.Into.Table())
-		if err != nil || added == 0 {
-			return out, err
-		}
-		return append(out, "{}"...), nil
+	return answer.Text, nil
+}
+
+// maxLater is how many rows may wait: a deletion records each row that goes along.
+const maxLater = 64
+
+// InsertLater implements database.Tx.
+func (t *transaction) InsertLater(ctx context.Context, plan *database.Insert) error {
+	err := t.queueInsert(plan, nil, nil)
+	if err == nil && len(t.queue) >= maxLater {
+		_, err = t.flush(ctx)
 	}
-	if err := c.params.encode(c.sql.Args); err != nil {
-		return out, err
-	}
-	c.rows.writer.Prepare(cells{}, plan.Returning, 0, database.RowObjects)
-	guarded, cancel := t.db.guard(ctx, 1)
-	defer cancel()
-	reader, err := t.start(guarded, c)
-	if err != nil {
-		return out, t.db.writeError(ctx, err, c, plan.Into.Table())
-	}
-	read := database.Select{Output: plan.Returning, Limit: 1}
-	extended, _, err := c.rows.read(reader, &read, out)
-	if _, closeErr := reader.Close(); closeErr != nil {
-		err = closeErr
-	}
-	if err != nil {
-		return out, t.db.writeError(ctx, err, c, plan.Into.Table())
-	}
-	return extended, nil
+	return err
 }
 
 // Update implements database.Tx.
 func (t *transaction) Update(ctx context.Context, plan *database.Update) (int64, error) {
-	c := calls.Get()
-	defer c.release()
-	if err := c.sql.BuildUpdate(sqltext.PostgreSQL, plan); err != nil {
-		return 0, err
-	}
-	return t.run(ctx, c, plan.In.Table())
+	answer, err := t.ask(ctx, t.queueUpdate(plan, nil))
+	return answer.Matched, err
 }
 
 // Delete implements database.Tx.
 func (t *transaction) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
-	c := calls.Get()
-	defer c.release()
-	if err := c.sql.BuildDelete(sqltext.PostgreSQL, plan); err != nil {
-		return 0, err
-	}
-	return t.run(ctx, c, plan.From.Table())
+	_, err := t.queueWrite(plan.From.Table(), func(sql *sqltext.Statement) error { return sql.BuildDelete(sqltext.PostgreSQL, plan) })
+	answer, err := t.ask(ctx, err)
+	return answer.Matched, err
 }
 
-// Execute implements database.Tx.
+// Execute implements database.Tx. It ignores any rows that the statement returns.
 func (t *transaction) Execute(ctx context.Context, statement *database.Declared) (int64, error) {
-	c := calls.Get()
-	defer c.release()
-	if err := c.sql.BuildDeclared(sqltext.PostgreSQL, statement); err != nil {
-		return 0, err
-	}
-	return t.run(ctx, c, nil)
+	_, err := t.queueWrite(nil, func(sql *sqltext.Statement) error { return sql.BuildDeclared(sqltext.PostgreSQL, statement) })
+	answer, err := t.ask(ctx, err)
+	return answer.Matched, err
 }
 
-// run runs the statement that was built in c and returns how many rows it is about. It ignores any rows that the
-// statement returns.
-func (t *transaction) run(ctx context.Context, c *call, table *database.Table) (int64, error) {
-	if err := c.params.encode(c.sql.Args); err != nil {
-		return 0, err
+// ask sends a statement that was queued, if it was, and returns its answer.
+func (t *transaction) ask(ctx context.Context, queued error) (database.Answer, error) {
+	if queued != nil {
+		return database.Answer{}, queued
 	}
-	guarded, cancel := t.db.guard(ctx, 1)
-	defer cancel()
-	reader, err := t.start(guarded, c)
-	if err != nil {
-		return 0, t.db.writeError(ctx, err, c, table)
-	}
-	tag, err := reader.Close()
-	if err != nil {
-		return 0, t.db.writeError(ctx, err, c, table)
-	}
-	return tag.RowsAffected(), nil
+	return t.flush(ctx)
 }
 
-// start sends the statement that was built in c, prepared if it has come before.
-func (t *transaction) start(ctx context.Context, c *call) (*pgconn.ResultReader, error) {
-	if !t.unnamed() {
-		if err := t.session.makeRoom(ctx, t.conn); err != nil {
-			return nil, err
-		}
-		prepared, err := t.session.prepare(ctx, t.conn, c.sql.Text)
-		if err != nil {
-			return nil, err
-		}
-		if prepared != nil {
-			return t.conn.ExecStatement(ctx, prepared, c.params.values, nil, nil), nil
+// Run implements database.Tx. If a statement cannot be written, the ones before it are still judged first.
+func (t *transaction) Run(ctx context.Context, batch *database.Batch) error {
+	if len(batch.Statements) == 0 {
+		return nil
+	}
+	var unwritten error
+	for i := range batch.Statements {
+		if unwritten = t.queueBatched(&batch.Statements[i]); unwritten != nil {
+			break
 		}
 	}
-	return t.conn.ExecParams(ctx, string(c.sql.Text), c.params.values, nil, nil, nil), nil
+	if _, err := t.flush(ctx); err != nil {
+		return err
+	}
+	return unwritten
+}
+
+func (t *transaction) queueBatched(b *database.Statement) error {
+	switch {
+	case b.Select != nil:
+		return t.queueRead(b.Select, nil, b.Take)
+	case b.Insert != nil:
+		return t.queueInsert(b.Insert, nil, b.Take)
+	}
+	return t.queueUpdate(b.Update, b.Take)
 }

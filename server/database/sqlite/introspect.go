@@ -106,6 +106,7 @@ WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NO
 		}
 		table.Privileges = database.MayAll
 		table.Writable = kind == "table" || kind == "view" && triggers
+		table.InsertReturns, table.UpdateReturns = kind == "table" && !triggers, kind == "table" && !triggers
 		tables = append(tables, table)
 	})
 	if err != nil {

@@ -133,21 +133,63 @@ func (t *tx) insert(ctx context.Context, plan *database.Insert, out []byte) ([]b
 		_, err := t.change(ctx, c, doing)
 		return out, err
 	}
+	c.Row.Prepare(values{}, plan.Returning, plan.MaxValue, database.RowObjects)
+	extended, _, err := t.returned(ctx, c, doing, plan.Meets != nil, out)
+	return extended, err // unchanged if a trigger's RAISE(IGNORE) refused the row
+}
+
+// returned runs a statement that was built and appends the rows that it returns, joined by commas; n is how many. With meets,
+// the last value of each says whether it meets the write's condition.
+func (t *tx) returned(ctx context.Context, c *call, doing intent, meets bool, out []byte) (extended []byte, n int64, err error) {
 	if err := c.bind(toStore); err != nil {
-		return out, err
+		return out, 0, err
 	}
-	c.Row.Prepare(values{}, plan.Returning, 0, database.RowObjects)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
-	extended := out
-	err := t.conn.query(limited, c.SQL.Text, c.Args, func(values []driver.Value) bool {
-		extended = c.Row.Append(extended, values)
+	extended = out
+	err = t.conn.query(limited, c.SQL.Text, c.Args, func(values []driver.Value) bool {
+		if n++; n > 1 {
+			extended = append(extended, ',')
+		}
+		extended = c.Returned(extended, values, meets)
 		return true
 	})
 	if err != nil {
-		return out, t.db.writeError(ctx, limited, err, doing)
+		return out, 0, t.db.writeError(ctx, limited, err, doing)
 	}
-	return extended, nil // unchanged if a trigger's RAISE(IGNORE) refused the row
+	return extended, n, nil
+}
+
+// InsertLater implements database.Tx. A file has no round trips.
+func (t *tx) InsertLater(ctx context.Context, plan *database.Insert) error {
+	_, err := t.Insert(ctx, plan, nil)
+	return err
+}
+
+// Run implements database.Tx.
+func (t *tx) Run(ctx context.Context, batch *database.Batch) error {
+	return database.RunEach(ctx, t, batch, func(ctx context.Context, plan *database.Update) ([]byte, int64, error) {
+		if len(plan.Returning) == 0 {
+			n, err := t.Update(ctx, plan)
+			return nil, n, err
+		}
+		text, n, err := t.update(ctx, plan)
+		return text, n, t.fail(err)
+	})
+}
+
+// update runs an UPDATE that returns rows.
+func (t *tx) update(ctx context.Context, plan *database.Update) ([]byte, int64, error) {
+	if t.failure != nil {
+		return nil, 0, t.failure
+	}
+	c := calls.Get()
+	defer c.release()
+	if err := c.SQL.BuildUpdate(dialect, plan); err != nil {
+		return nil, 0, err
+	}
+	c.Row.Prepare(values{}, plan.Returning, plan.MaxValue, database.RowObjects)
+	return t.returned(ctx, c, intent{table: plan.In.Table()}, plan.Meets != nil, nil)
 }
 
 // Update implements database.Tx.

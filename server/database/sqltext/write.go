@@ -36,13 +36,25 @@ func (s *Statement) BuildInsert(d Dialect, plan *database.Insert) error {
 	}
 	s.Returns = len(plan.Returning) > 0 && d.returning()
 	if s.Returns {
-		w.text(" RETURNING ")
-		if _, ok := d.(sqlite); ok {
-			w.alias, w.base, w.own = 0, 0, plan.Into.Table() // a name alone that is no column's is a text to SQLite
-		}
-		w.outputs(plan.Returning, nil)
+		w.returning(plan.Into.Table(), plan.Returning, plan.Meets)
 	}
 	return s.written(w)
+}
+
+// returning writes what a write of a table returns, and behind it whether the row meets a condition, if that is not nil. SQLite
+// knows the table by its own name only, and takes a name alone that is no column's for a text.
+func (w *writer) returning(table *database.Table, outputs []database.Output, condition database.Condition) {
+	if _, ok := w.dialect.(sqlite); ok {
+		w.alias, w.base, w.own = 0, 0, table
+	}
+	w.text(" RETURNING ")
+	w.outputs(outputs, nil)
+	if condition == nil {
+		return
+	}
+	w.text(", CASE WHEN ")
+	w.condition(condition, precedenceTop)
+	w.text(" THEN 1 ELSE 0 END")
 }
 
 // BuildUpdate writes the statement that changes rows. An error is a *database.Error. It refuses an update that sets
@@ -71,6 +83,9 @@ func (s *Statement) BuildUpdate(d Dialect, plan *database.Update) error {
 	}
 	w.text(" WHERE ")
 	w.condition(condition, precedenceTop)
+	if len(plan.Returning) > 0 {
+		w.returning(plan.In.Table(), plan.Returning, plan.Meets)
+	}
 	return s.written(w)
 }
 

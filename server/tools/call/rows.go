@@ -85,7 +85,7 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 	return members
 }
 
-// ReadOne appends the row of a plan that planRow made to out. If there is none, the error is not_found.
+// ReadOne appends the row of a plan that read.PlanRow made to out. If there is none, the error is not_found.
 func (req *Request) ReadOne(from Reader, scope access.Scope, plan *database.Select, out []byte) (json.RawMessage, database.Page, error) {
 	text, page, err := from.Select(req.Ctx, plan, out)
 	if err == nil && page.Count == 0 {

@@ -64,7 +64,7 @@ func get(c *call.Call, a *getArguments) ([]byte, error) {
 	if a.field != "" || a.offset.Sent || a.length.Sent {
 		return getPiece(c, a, where)
 	}
-	plan := planRow(c.Scope, where)
+	plan := PlanRow(c.Scope, where)
 	rows := &RowSet{Scope: c.Scope}
 	if plan.Output, err = rows.Output(a.fields); err != nil {
 		return nil, err

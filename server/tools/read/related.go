@@ -93,7 +93,7 @@ func related(c *call.Call, a *relatedArguments) ([]byte, error) {
 		return nil, err
 	}
 
-	k := &relatedReader{call: c, parent: c.Scope, plan: planRow(c.Scope, row)}
+	k := &relatedReader{call: c, parent: c.Scope, plan: PlanRow(c.Scope, row)}
 	k.addColumns(relation)
 	if _, k.values, err = ReadRow(&c.Request, c.DB, c.Scope, row, false, k.columns...); err != nil {
 		return nil, err

@@ -134,7 +134,7 @@ func (t *transaction) run() error {
 	if err != nil && caller.Err() == nil && errors.Is(c.Ctx.Err(), context.DeadlineExceeded) && database.AsError(err).Code == database.Cancelled {
 		err = &database.Error{Code: database.Timeout, Message: "the steps took too long together", Cause: err}
 	}
-	if err != nil && t.failed >= 0 {
+	if err != nil && t.failed >= 0 && !database.CouldNotBegin(err) {
 		return t.stepFailed(err)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -13,21 +14,14 @@ import (
 // it a protected error. It returns nil if no foreign key leads to what is set.
 func (w *Writer) PlanChange(scope access.Scope, where database.Condition, set []database.Assignment) (*Followers, error) {
 	m := scope.Model()
+	if !isReferenced(w.Req.Catalog, m, set) {
+		return nil, nil
+	}
 	nexts := map[*database.Column]database.Value{}
 	for _, a := range set {
 		if nexts[a.Column] = a.Value; a.How != database.AssignValue {
 			nexts[a.Column] = unknownValue{}
 		}
-	}
-	referenced := false
-	for _, dependent := range w.Req.Catalog.Dependents(m.Table) {
-		referenced = referenced || dependent.Key.OnUpdate != database.Restrict && slices.ContainsFunc(dependent.Key.ReferencedColumns, func(c *database.Column) bool {
-			_, isSet := nexts[c]
-			return isSet
-		})
-	}
-	if !referenced {
-		return nil, nil
 	}
 	f := newCascade(w.Req, w.Tx, m, changingRows)
 	rows, err := f.find(scope.Source(), m, where)
@@ -38,6 +32,15 @@ func (w *Writer) PlanChange(scope access.Scope, where database.Condition, set []
 		rows[i].nexts = nexts
 	}
 	return &Followers{f}, f.follow(rows, false)
+}
+
+// isReferenced reports whether the database passes a change of what is set on to other rows.
+func isReferenced(c *catalog.Catalog, m *catalog.Model, set []database.Assignment) bool {
+	return slices.ContainsFunc(c.Dependents(m.Table), func(dependent catalog.Dependent) bool {
+		return dependent.Key.OnUpdate != database.Restrict && slices.ContainsFunc(set, func(a database.Assignment) bool {
+			return slices.Contains(dependent.Key.ReferencedColumns, a.Column)
+		})
+	})
 }
 
 // Followers are rows that the database changes along with others; nil is none.

@@ -32,8 +32,8 @@ const (
 // cutMark stands at the end of a text that was cut. It is ASCII: the database's encoding may have nothing else.
 const cutMark = "..."
 
-// Journal writes a change to the audit table, in the transaction of the change itself. Without an audit table it does
-// nothing. Hidden, masked and secret-looking fields are left out.
+// Journal writes a change to the audit table, in the transaction of the change itself, at the latest with its commit. Without an
+// audit table it does nothing. Hidden, masked and secret-looking fields are left out.
 func Journal(req *call.Request, tx database.Tx, ch Change) error {
 	table := req.Catalog.Audit()
 	if table == nil {
@@ -49,18 +49,22 @@ func Journal(req *call.Request, tx database.Tx, ch Change) error {
 	if req.Restores && ch.Action == "create" {
 		ch.Message = call.CreatedAgain
 	}
-	entry := database.Insert{Into: req.Token.Unscoped(table)}
-	for _, cell := range []struct{ name, value string }{
+	cells := [...]struct{ name, value string }{
 		{"token", req.Token.Caller()}, {"action", ch.Action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
-		{"object_id", call.PlainText(ch.Row.ID())}, {"object_repr", excerpt(ch.Row.Label())}, {"message", excerpt(ch.Message)}, {"changes", string(changes)}, {"call", req.ID},
-	} {
+		{"object_id", call.PlainText(ch.Row.ID())}, {"object_repr", excerpt(ch.Row.Label())}, {"message", excerpt(ch.Message)}, {"changes", ""}, {"call", req.ID},
+	}
+	entry := database.Insert{Into: req.Token.Unscoped(table), Set: make([]database.Assignment, 0, len(cells)+1)}
+	for _, cell := range cells {
 		column := table.Column(cell.name)
 		if column == nil {
 			return call.Failf(call.CodeInternal, "the audit table has no column %s", cell.name)
 		}
 		a := database.Assignment{Column: column, Value: cell.value}
-		if column.Kind == database.JSON {
-			a.Value = []byte(cell.value)
+		switch {
+		case column.Kind == database.JSON:
+			a.Value = changes
+		case cell.name == "changes":
+			a.Value = string(changes)
 		}
 		entry.Set = append(entry.Set, a)
 	}
@@ -68,8 +72,7 @@ func Journal(req *call.Request, tx database.Tx, ch Change) error {
 		entry.Set = append(entry.Set, database.Assignment{Column: at, How: database.AssignNow})
 	}
 	*req.Recorded = true
-	_, err = tx.Insert(req.Ctx, &entry, nil)
-	return err
+	return tx.InsertLater(req.Ctx, &entry)
 }
 
 // fieldChanges are the fields that differ, by the names of their columns: an exposure's names may be others tomorrow.

@@ -165,34 +165,56 @@ func (d *RowData) isNamedBy(fk *database.ForeignKey, values []database.Value) bo
 // that the policy hides look the same, whatever the engine says about a violation (docs/design/writes-and-deletes.md,
 // "References").
 func (w *Writer) CheckReferences(scope access.Scope, references []Reference) error {
-	problems := &call.Violations{}
-	for _, r := range references {
-		if r.values == nil {
-			continue
-		}
-		there, err := w.names(r)
-		if err != nil {
-			return err
-		}
-		if !there {
-			addMissing(problems, scope, r.key.Columns)
-		}
+	var batch database.Batch
+	if err := addChecks(&batch, scope, references); err != nil {
+		return err
 	}
-	return problems.Err()
+	return w.Tx.Run(w.Req.Ctx, &batch)
 }
 
-// names reports whether a reference names a row that the token may see.
-func (w *Writer) names(r Reference) (bool, error) {
-	if r.withheld {
-		return false, nil
+// addChecks adds to a batch what CheckReferences reads. If that is nothing, it returns the error at once.
+func addChecks(batch *database.Batch, scope access.Scope, references []Reference) error {
+	missing := make([]bool, len(references))
+	judge := func() error {
+		problems := &call.Violations{}
+		for i, r := range references {
+			if missing[i] {
+				addMissing(problems, scope, r.key.Columns)
+			}
+		}
+		return problems.Err()
 	}
+	last := -1
+	for i, r := range references {
+		if missing[i] = r.values != nil && r.withheld; r.values != nil && !r.withheld {
+			last = i
+		}
+	}
+	if last < 0 {
+		return judge()
+	}
+	for i, r := range references[:last+1] {
+		if r.values == nil || r.withheld {
+			continue
+		}
+		batch.Select(r.named(), func(found database.Answer) error {
+			if missing[i] = found.Page.Count == 0; i < last {
+				return nil
+			}
+			return judge()
+		})
+	}
+	return nil
+}
+
+// named is the plan of the row that a reference names.
+func (r Reference) named() *database.Select {
 	var where database.And
 	for i, column := range r.key.ReferencedColumns {
 		where = append(where, database.Compare{Column: column, Op: database.Equal, Value: r.values[i]})
 	}
 	output := []database.Output{{Name: call.IDName, Columns: r.key.ReferencedColumns[:1]}}
-	_, page, err := w.Tx.Select(w.Req.Ctx, &database.Select{From: r.target.Source(), Output: output, Where: where, Limit: 1}, nil)
-	return page.Count > 0, err
+	return &database.Select{From: r.target.Source(), Output: output, Where: where, Limit: 1}
 }
 
 // stillVisible is the condition that the foreign keys that were set name rows that the token may see. It stands in the

@@ -1,7 +1,6 @@
 package write
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,15 +86,19 @@ func InTransaction(c *call.Call, do func(database.Tx) error) error {
 // LockedRow reads and locks the row that meets a condition, as get_ shows it. Row-level security of the database may show a
 // row that it does not let its user change or lock.
 func (w *Writer) LockedRow(scope access.Scope, where database.Condition) (json.RawMessage, error) {
-	lock := call.Lockable(scope.Model().Table)
-	text, _, err := read.ReadRow(w.Req, w.Tx, scope, where, lock)
-	if !lock || !call.IsNotFound(err) {
-		return text, err
+	text, _, err := read.ReadRow(w.Req, w.Tx, scope, where, call.Lockable(scope.Model().Table))
+	return text, w.whyNotLocked(scope, where, err)
+}
+
+// whyNotLocked says why a row was not locked, if the error is that it was not found.
+func (w *Writer) whyNotLocked(scope access.Scope, where database.Condition, err error) error {
+	if t := scope.Model().Table; !t.RowSecurity || !call.Lockable(t) || !call.IsNotFound(err) {
+		return err
 	}
 	if _, _, err := read.ReadRow(w.Req, w.Tx, scope, where, false); err != nil {
-		return nil, err
+		return err
 	}
-	return nil, call.Failf(call.CodePermissionDenied, "the database shows this %s to the endpoint's user, but its row-level security does not let that user change it", scope.Model().Declared.VerboseName)
+	return call.Failf(call.CodePermissionDenied, "the database shows this %s to the endpoint's user, but its row-level security does not let that user change it", scope.Model().Declared.VerboseName)
 }
 
 // written is a row after a write, with its values of the columns that were asked for.
@@ -115,35 +118,62 @@ func (w *Writer) insertRow(d *RowData, parent []database.Assignment, columns []*
 	if d.Scope.Limited() && !m.UniqueKey {
 		return written{}, call.Failf(call.CodePermissionDenied, "a row cannot be added: %s has no key, so that it cannot be checked whether you may see the new row", m.Name)
 	}
-	if err := w.CheckReferences(d.Scope, d.references); err != nil {
+	var batch database.Batch
+	if err := addChecks(&batch, d.Scope, d.references); err != nil {
 		return written{}, err
 	}
-	returning := read.PlanOutput(d.Scope)
-	if m.UniqueKey {
-		returning = []database.Output{read.KeyOutput(m, call.IDName)}
+	plan := &database.Insert{Into: d.Scope.Source(), Set: slices.Concat(d.Set, parent), MaxValue: call.MaxOneValue, Returning: read.PlanOutput(d.Scope)}
+	shown := m.Table.InsertReturns && d.tellsItself(columns)
+	switch {
+	case m.UniqueKey && shown:
+		plan.Meets = plan.Into.Policy()
+	case m.UniqueKey:
+		plan.Returning = []database.Output{read.KeyOutput(m, call.IDName)}
+	default:
+		plan.MaxValue = 0
 	}
-	text, err := w.Tx.Insert(w.Req.Ctx, &database.Insert{Into: d.Scope.Source(), Set: slices.Concat(d.Set, parent), Returning: returning}, nil)
-	if err != nil {
+	var text json.RawMessage
+	batch.Insert(plan, func(answer database.Answer) error {
+		text = answer.Text
+		return nil
+	})
+	if err := w.Tx.Run(w.Req.Ctx, &batch); err != nil {
 		return written{}, Refused(d.Scope, d.references, err)
 	}
 	if len(text) == 0 {
 		return w.diverted(d, parent, columns)
 	}
+	if call.IsNull(text) {
+		return written{}, unseen()
+	}
 	added := written{Row: &call.Row{Model: m, Text: text}}
 	if m.UniqueKey {
-		id := call.Members(text)[call.IDName]
+		id := added.Members()[call.IDName]
+		if shown {
+			id = added.ID()
+		}
 		if id == nil || call.IsNull(id) {
 			return written{}, call.Failf(call.CodeInvalidArgument, "nothing was added: the database does not tell the id of a row of %s; give %s in data", m.Name, call.KeyNames(m))
 		}
-		where, err := call.KeyEquals(m, id)
-		if err != nil {
-			return written{}, err
-		}
-		if added, err = w.readBack(d, where, columns); err != nil {
-			return written{}, err
+		if !shown {
+			where, err := call.KeyEquals(m, id)
+			if err != nil {
+				return written{}, err
+			}
+			if added, err = w.readBack(d, where, columns); err != nil {
+				return written{}, err
+			}
 		}
 	}
 	return added, Journal(w.Req, w.Tx, Change{Row: added.Row, Action: "create", Message: "created", After: added.Row})
+}
+
+// tellsItself reports whether what the statement that writes the row can return is all that a read of the row would tell:
+// columns are values that are asked for beside it.
+func (d *RowData) tellsItself(columns []*database.Column) bool {
+	m := d.Scope.Model()
+	showsKey := m.KeyName != "" || m.UniqueKey && len(m.Key) > 0 && d.Scope.Field(m.Key[0].Name) == m.Key[0]
+	return showsKey && len(columns) == 0 && !slices.ContainsFunc(d.references, Reference.Limited) && database.OwnColumns(d.Scope.Source().Policy())
 }
 
 // diverted is the error about a row that the database did not store as asked: a trigger or rule put it elsewhere, made
@@ -195,78 +225,21 @@ func givenKey(m *catalog.Model, set []database.Assignment) database.Condition {
 	return where
 }
 
-// updateRow changes the row that meets a condition, reads it back through the row policy, and writes the journal.
-func (w *Writer) updateRow(d *RowData, where database.Condition, version database.Condition, columns []*database.Column) (written, error) {
-	m := d.Scope.Model()
-	text, err := w.LockedRow(d.Scope, where)
-	if err != nil {
-		return written{}, err
-	}
-	set, err := d.changes(text)
-	if err != nil {
-		return written{}, err
-	}
-	if err := w.completeReferences(d, where); err != nil {
-		return written{}, err
-	}
-	if err := w.CheckReferences(d.Scope, d.references); err != nil {
-		return written{}, err
-	}
-	if m.Version != nil {
-		set = append(slices.Clone(set), database.Assignment{Column: m.Version.Column, How: database.AssignNext})
-	}
-	followers, err := w.PlanChange(d.Scope, where, set)
-	if err != nil {
-		return written{}, err
-	}
-	before := &call.Row{Model: m, Text: text}
-	if err := w.ReadKept(d.Scope, []*call.Row{before}, where); err != nil {
-		return written{}, err
-	}
-	notice, matched := followers.notice(), int64(1)
-	if len(set) > 0 {
-		if matched, err = w.Tx.Update(w.Req.Ctx, &database.Update{In: d.Scope.Source(), Set: set, Where: both(where, version)}); err != nil {
-			return written{}, Refused(d.Scope, d.references, err)
-		}
-		if matched == 0 {
-			if err := w.stillMeets(d.Scope, where, version, text); err != nil {
-				return written{}, err
-			}
-			notice = "the database did not make this change as it was asked: a rule, a trigger or its row-level security changed the row in its own way, or left it as it is; the object is the row as it is now"
-		} else if err := onlyOne(m, matched, text); err != nil {
-			return written{}, err
-		}
-	}
-	changed, err := w.readBack(d, where, columns)
-	if err != nil {
-		return written{}, err
-	}
-	changed.notice, changed.untouched = notice, matched == 0 && bytes.Equal(text, changed.Text)
-	if err := Journal(w.Req, w.Tx, Change{Row: changed.Row, Action: "update", Message: changeSummary(before, changed.Row), Before: before, After: changed.Row}); err != nil {
-		return written{}, err
-	}
-	return changed, followers.Journal("changed with " + m.Declared.VerboseName + " " + before.Label())
-}
-
-// stillMeets is nil if the row, which an update did not match, still meets the update's conditions: then the database itself
-// did not make the change. Else it is a conflict.
-func (w *Writer) stillMeets(scope access.Scope, where, version database.Condition, text json.RawMessage) error {
-	_, err := w.LockedRow(scope, both(where, version))
-	if call.IsNotFound(err) {
-		return onlyOne(scope.Model(), 0, text)
-	}
-	return err
-}
-
 // readBack reads the row after a write. One that the token may not see, or whose foreign keys lead to what it may not see,
 // is an error that undoes the write.
 func (w *Writer) readBack(d *RowData, where database.Condition, columns []*database.Column) (written, error) {
-	scope := d.Scope
-	text, values, err := read.ReadRow(w.Req, w.Tx, scope, both(where, stillVisible(d.references)), false, columns...)
+	text, page, err := w.Req.ReadOne(w.Tx, d.Scope, d.planBack(where, columns), nil)
 	if call.IsNotFound(err) {
-		err = w.whyUnseen(scope, d.references, where)
+		err = w.whyUnseen(d.Scope, d.references, where)
 	}
-	return written{Row: &call.Row{Model: scope.Model(), Text: text}, values: values}, err
+	return written{Row: &call.Row{Model: d.Scope.Model(), Text: text}, values: page.Last}, err
+}
+
+// planBack is the plan of the row after the write.
+func (d *RowData) planBack(where database.Condition, columns []*database.Column) *database.Select {
+	plan := read.PlanRow(d.Scope, both(where, stillVisible(d.references)))
+	plan.Cursor = database.Refs(columns...)
+	return plan
 }
 
 // whyUnseen says why a row may not stay as it was written.
@@ -281,6 +254,11 @@ func (w *Writer) whyUnseen(scope access.Scope, references []Reference, where dat
 			return err
 		}
 	}
+	return unseen()
+}
+
+// unseen is the error about a row that the token may not see as it was written.
+func unseen() error {
 	return call.OneViolation(call.AllFields, "you may not see such a row; change the fields that decide who sees it")
 }
 
