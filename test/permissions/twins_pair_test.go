@@ -82,6 +82,9 @@ func (tw *twins) moveUnseen(table string, r row, twin data) {
 			return // the region is a part of what the other row refers to
 		}
 	}
+	if tw.writesBy(table) {
+		return // a write that only the region allows or forbids tells it
+	}
 	reached, referable := tw.reached(twin), tw.referable(twin)
 	from := r["region"]
 	if r["region"] = pick(tw.random, regions...); !slices.Equal(reached, tw.reached(twin)) || !slices.Equal(referable, tw.referable(twin)) {
@@ -105,14 +108,25 @@ func (tw *twins) redirect(table string, r row, twin data) {
 
 // policyFollows reports whether a row policy may go by a table's foreign key, in either direction.
 func (tw *twins) policyFollows(table string) bool {
+	return slices.ContainsFunc(tw.models, func(m contract.Model) bool { return goesBy(m, parents[table]+"__", table+"_by_") })
+}
+
+// goesBy reports whether a row policy of a model has one of the parts of paths in a field.
+func goesBy(m contract.Model, parts ...string) bool {
+	has := func(f contract.Filter) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(f.Field, part) })
+	}
+	return slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool {
+		return slices.ContainsFunc(p.Filters, func(f contract.Filter) bool { return has(f) || slices.ContainsFunc(f.Any, has) })
+	})
+}
+
+// writesBy reports whether the token may write rows whose policies may go by the rows of a table.
+func (tw *twins) writesBy(table string) bool {
+	token := tw.tokens[tw.by]
 	return slices.ContainsFunc(tw.models, func(m contract.Model) bool {
-		return slices.ContainsFunc(m.RowPolicies, func(p contract.RowPolicy) bool {
-			return slices.ContainsFunc(p.Filters, func(f contract.Filter) bool {
-				return slices.ContainsFunc(append(f.Any, f), func(f contract.Filter) bool {
-					return strings.Contains(f.Field, parents[table]+"__") || strings.Contains(f.Field, table+"_by_")
-				})
-			})
-		})
+		writes := may(token, m, "add") || may(token, m, "change") || named(token, m, "link")
+		return writes && goesBy(m, table+"__", table+"_by_")
 	})
 }
 
