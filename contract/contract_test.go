@@ -74,7 +74,7 @@ func TestABrokenPartIsRefused(t *testing.T) {
 			main, errMain := EncodeMain(valid())
 			tokens, errTokens := EncodeTokens(&TokenPart{Version: Version, Revision: 9, Index: 3})
 			if errMain != nil || errTokens != nil {
-				t.Fatal(errMain, errTokens)
+				t.Fatalf("encoding: %v, %v", errMain, errTokens)
 			}
 			if c, err := DecodeMain(change(main)); err == nil {
 				t.Errorf("taken: %+v", c)

@@ -102,7 +102,7 @@ func (c *testCluster) install(t *testing.T, change func(*apiextensionsv1.CustomR
 	t.Helper()
 	paths, err := filepath.Glob(crdFolder + "/*.yaml")
 	if err != nil || len(paths) != 3 {
-		t.Fatal(paths, err)
+		t.Fatalf("got %q, want 3 files: %v", paths, err)
 	}
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, path := range paths {

@@ -39,7 +39,7 @@ func TestAPodLeavesOutALocalhostThatItShares(t *testing.T) {
 func TestListenListensOnAllOrNone(t *testing.T) {
 	listeners, err := Listen([]string{"127.0.0.1:0", "127.0.0.2:0"}, nil)
 	if err != nil || len(listeners) != 2 {
-		t.Fatal(listeners, err)
+		t.Fatalf("got %d listeners, want 2: %v", len(listeners), err)
 	}
 	defer Close(listeners)
 	free, err := net.Listen("tcp", "127.0.0.3:0")

@@ -24,7 +24,7 @@ func TestTheMetricsAreNamedAsPrometheusAsks(t *testing.T) {
 		t.Errorf("only %d metrics", n)
 	}
 	if problems, err := promlint.New(strings.NewReader(text)).Lint(); err != nil || len(problems) > 0 {
-		t.Error(problems, err)
+		t.Errorf("problems of the metrics: %v, %v", problems, err)
 	}
 }
 

@@ -35,7 +35,7 @@ func BenchmarkStart(b *testing.B) {
 					b.Fatal(err)
 				}
 				if errs, err := admission.Read(b.Context(), encoded, t.Namespace, new(v1alpha1.MCPToken)); err != nil || len(errs) > 0 {
-					b.Fatal(errs, err)
+					b.Fatalf("it is refused: %v, %v", errs, err)
 				}
 			}
 			c, objects := compiler(in)

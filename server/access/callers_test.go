@@ -45,7 +45,7 @@ func TestClaimsGiveAttributesAndGroups(t *testing.T) {
 			claims["org"] = "shop"
 			got, refused := all.Identify(subject("ann", claims), moment)
 			if got.IsNobody() {
-				t.Fatal(refused.Reason)
+				t.Fatalf("nobody is let in: %s", refused.Reason)
 			}
 			attributes := map[string]string{}
 			for _, a := range got.holder.attributes {
@@ -74,7 +74,7 @@ func TestRulesOfGroupsThatClaimsGiveHold(t *testing.T) {
 		t.Helper()
 		token, refused := all.Identify(c, moment)
 		if token.IsNobody() {
-			t.Fatal(refused.Reason)
+			t.Fatalf("nobody is let in: %s", refused.Reason)
 		}
 		return token.Verbs(models.Model("a"))
 	}
@@ -189,7 +189,7 @@ func BenchmarkIdentify(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			if token, refused := all.Identify(callers[i%len(callers)], moment); token.IsNobody() {
-				b.Fatal(refused.Reason)
+				b.Fatalf("nobody is let in: %s", refused.Reason)
 			}
 		}
 	})
@@ -198,7 +198,7 @@ func BenchmarkIdentify(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			all.visitors = &visitors{}
 			if token, refused := all.Identify(callers[i%len(callers)], moment); token.IsNobody() {
-				b.Fatal(refused.Reason)
+				b.Fatalf("nobody is let in: %s", refused.Reason)
 			}
 		}
 	})

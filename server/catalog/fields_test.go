@@ -185,7 +185,7 @@ func TestTypesOfOverrides(t *testing.T) {
 		override(contract.FieldOverride{Name: "active", Type: contract.TypeBoolean})(m)
 	})}}, schema.GrantAll()).Model("employee")
 	if !m.Served() {
-		t.Fatal(m.Status.Message)
+		t.Fatalf("it is not served: %s", m.Status.Message)
 	}
 	if level, active := m.Field("level").Column, m.Field("active").Column; level.Kind != database.Integer || active.Kind != database.Boolean || m.Table.Column("level") != level {
 		t.Errorf("level is %s, active %s", level.Kind, active.Kind)
@@ -296,7 +296,7 @@ func TestKeys(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := at(t, tc.model, tc.change).Model(tc.model)
 			if !m.Served() {
-				t.Fatal(m.Status.Message)
+				t.Fatalf("it is not served: %s", m.Status.Message)
 			}
 			if got := strings.Join(m.Status.Key, " "); got != tc.key || m.UniqueKey != tc.unique || m.KeyName != tc.row {
 				t.Errorf("the key is %q (unique: %v), in rows %q", got, m.UniqueKey, m.KeyName)

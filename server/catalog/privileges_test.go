@@ -76,7 +76,7 @@ func TestWhyNothingIsWritten(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			m := granted(t, tc.model, tc.change, tc.exposure)
 			if !m.Served() {
-				t.Fatal(m.Status.Message)
+				t.Fatalf("it is not served: %s", m.Status.Message)
 			}
 			for what, pair := range map[string][2]string{
 				"create": {m.WhyNoCreate(), tc.create}, "update": {m.WhyNoUpdate(), tc.update}, "delete": {m.WhyNoDelete(), tc.delete},

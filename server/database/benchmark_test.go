@@ -63,7 +63,7 @@ func BenchmarkSelect(b *testing.B) {
 					for b.Loop() {
 						_, page, err := f.Select(b.Context(), question.plan, out)
 						if err != nil || page.Count != question.rows {
-							b.Fatal(page, err)
+							b.Fatalf("got %+v, %v", page, err)
 						}
 					}
 				})
@@ -91,7 +91,7 @@ func BenchmarkGroups(b *testing.B) {
 			out := make([]byte, 0, 64<<10)
 			for b.Loop() {
 				if _, page, err := f.Select(b.Context(), plan, out); err != nil || page.Count != 1 {
-					b.Fatal(page, err)
+					b.Fatalf("got %+v, %v", page, err)
 				}
 			}
 		})

@@ -65,7 +65,7 @@ func engines(t *testing.T, run func(t *testing.T, engine string, admin *Set, tok
 			config := ordersConfig()
 			models := catalog.Build(config, schema)
 			if m := models.Model("orders"); !m.Served() {
-				t.Fatal(m.Status.Message)
+				t.Fatalf("it is not served: %s", m.Status.Message)
 			}
 			tokens := access.TokensOf(config, models)
 			run(t, name, New(models, db, call.Settings{SealKey: make([]byte, 32), MaxResultBytes: 1 << 20}), tokens.Authenticate("Bearer "+ownerText, time.Now()))

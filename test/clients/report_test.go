@@ -80,7 +80,7 @@ func TestReportCounts(t *testing.T) {
 		t.Error("a failure is no success")
 	}
 	if !strings.HasSuffix(out.String(), "\n7 passed, 1 failed\nclients: 2 clients and versions: 7 passed, 1 failed\n") || !strings.Contains(out.String(), "boom") {
-		t.Error(out.String())
+		t.Errorf("it printed %q", out.String())
 	}
 	if printReport(&out, nil) {
 		t.Error("nothing at all is no success")

@@ -37,7 +37,7 @@ func answers(s *suite, t *testing.T) {
 		want(t, s.ok(t, "viewer", "list_book", `{`+asked+`}`), `[341,"Ursula K. Le Guin",1,"The Dispossessed"]`, "rows", 0)
 		want(t, s.ok(t, "viewer", "related_author", `{"id":1,"relation":"book_by_author",`+asked+`}`), `["pages","author__name","id","title"]`, "columns")
 		if text, _ := s.endpoint.Call(secret("viewer"), "get_book", `{"id":1,"fields":["title","pages"]}`); !strings.HasPrefix(text, `{"id":1,"title":"The Dispossessed","pages":341`) {
-			t.Error(text)
+			t.Errorf("fields are not in the order that was asked for: %s", text)
 		}
 		want(t, s.ok(t, "viewer", "list_edition", `{"fields":["label","id"],"format":"columns","limit":1}`), `["label","id"]`, "columns")
 		related := s.ok(t, "viewer", "related_author", `{"id":1,"relation":"book_by_author","format":"columns","limit":1}`)

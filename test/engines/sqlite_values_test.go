@@ -95,7 +95,7 @@ func TestUndoBringsBackTheTextsOfMoments(t *testing.T) {
 	}
 	s.check(t, "history tells values, and not how they are kept", func(t *testing.T) {
 		if text, _ := s.endpoint.Call(secret("root"), "history_day", `{"id":1}`); strings.Contains(text, `"stored"`) || !strings.Contains(text, `"before":"2024-01-02T03:04:05Z"`) {
-			t.Error(text)
+			t.Errorf("got %s", text)
 		}
 	})
 }

@@ -72,7 +72,7 @@ func values(s *suite, t *testing.T) {
 			t.Fatalf("%d bytes, ending in %q", len(listed), listed[max(0, len(listed)-60):])
 		}
 		if whole := fmt.Sprint(s.ok(t, "root", "get_sample", `{"id":3}`)["words"]); len(whole) != 40_000 {
-			t.Fatal(len(whole))
+			t.Fatalf("the value has %d bytes, want 40,000", len(whole))
 		}
 	})
 }

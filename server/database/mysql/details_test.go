@@ -226,7 +226,7 @@ func TestAuditRights(t *testing.T) {
 	audited := func(s *database.Settings) { s.Audit = &contract.AuditTable{Name: "mcp_audit"} }
 	f := open(t, "", audited)
 	if schema := databasetest.Introspect(t, f); schema.Audit == nil {
-		t.Fatal(schema.AuditProblem)
+		t.Fatalf("there is no audit table: %s", schema.AuditProblem)
 	}
 	for rights, problem := range map[string]string{
 		"SELECT": "may not add to the audit table", "INSERT": "may not read and add to the audit table", "SELECT, INSERT": "",

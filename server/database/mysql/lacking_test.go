@@ -53,7 +53,7 @@ func TestServerThatLacksSettings(t *testing.T) {
 		return c.texts(ctx, "SELECT a FROM information_schema.no_such_table", nil, func([]string) {})
 	}, "it has no such table")
 	if err := step(t.Context()); err != nil || !slices.Equal(i.notes, []string{"it has no such table"}) {
-		t.Error(err, i.notes)
+		t.Errorf("got notes %q, %v", i.notes, err)
 	}
 	if notes := d.notes(); !slices.Equal(notes, []string{"it has no setting " + lacks}) {
 		t.Errorf("got the notes %v, want the one about %s", notes, lacks)

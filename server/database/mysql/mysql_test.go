@@ -178,11 +178,11 @@ CREATE VIEW endless AS SELECT sqrt(a.n * b.n * c.n) AS x FROM n a, n b, n c`
 		plan := &database.Select{From: database.NewSource(view, nil), Limit: 1, Output: outputs(view.Columns...), Total: database.TotalAuto}
 		_, page, err := f.Select(t.Context(), plan, nil)
 		if err != nil || page.Count != 1 {
-			t.Fatal(page, err)
+			t.Fatalf("got %+v, %v; want one row", page, err)
 		}
 		plan.Total = database.TotalCapped
 		if _, page, err = f.Select(t.Context(), plan, nil); err != nil || page.Total != database.TotalCap || page.Precision != database.TotalIsAtLeast {
-			t.Error(page, err)
+			t.Errorf("got %+v, %v; want at least %d", page, err, database.TotalCap)
 		}
 	})
 }

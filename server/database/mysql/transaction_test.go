@@ -239,7 +239,7 @@ func TestLocks(t *testing.T) {
 			t.Error("a deadlock is not said to be worth another try")
 		}
 		if other != nil {
-			t.Error(other)
+			t.Errorf("the other transaction: %v", other)
 		}
 		if got := f.rows(t, all(item)); strings.Contains(got, "deadlock") {
 			t.Errorf("got %s, want nothing of deadlock", got)

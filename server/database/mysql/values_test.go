@@ -130,7 +130,7 @@ func TestLongValuesAndMasks(t *testing.T) {
 	}}
 	out, page, err := f.Select(t.Context(), plan, nil)
 	if err != nil || !page.Shortened {
-		t.Fatal(page, err)
+		t.Fatalf("got %+v, %v; want shortened values", page, err)
 	}
 	want := `{"v":"` + strings.Repeat("é", 50) + `...[cut: 2,000 bytes in all]","b":"` +
 		base64.StdEncoding.EncodeToString([]byte(strings.Repeat("\xff", 75))) + `...[cut: 300 bytes in all]","card":"****1111"}`

@@ -13,7 +13,7 @@ func TestTheFenceDecidesWhatIsDoneWithABlock(t *testing.T) {
 		"```sh terminal: is served at", "serve \\", "  --all", "# a comment", "```", "```", "list {}", "```", "```sh needs: cluster", "```",
 	}, "\n"))
 	if err != nil || len(blocks) != 5 {
-		t.Fatal(blocks, err)
+		t.Fatalf("got %d blocks, want 5: %v, %v", len(blocks), blocks, err)
 	}
 	if b := blocks[0]; !b.InCheckout || b.NotRun != "it takes long" || b.Language != "sh" || b.Line != 1 {
 		t.Errorf("%+v", b)

@@ -84,6 +84,6 @@ func TestTheEndStateIsHeldAgainstEveryRow(t *testing.T) {
 		t.Error("a row that is not there can be deleted")
 	}
 	if got, err := line.rowOf(object{"card_id": "a", "line_no": 1, "open": int64(1)}); err != nil || got["open"] != "true" || got["line_no"] != "1" {
-		t.Error(got, err)
+		t.Errorf("got %v, %v", got, err)
 	}
 }
