@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,6 +26,7 @@ import (
 const help = `scale measures the manager with many objects, and prints a table.
 
   go run ./test/scale -endpoints 10,100 -tokens 2000
+  go run ./test/scale -endpoints 300 -tokens "" -steps "" -profile
 
 `
 
@@ -35,6 +37,8 @@ func main() {
 	endpoints := flag.String("endpoints", "10,100", "`numbers` of endpoints, with 10 exposures and 10 tokens each")
 	tokens := flag.String("tokens", "2000", fmt.Sprintf("`numbers` of tokens of one endpoint with %d models", models))
 	idle := flag.Duration("idle", 30*time.Second, "how long nothing is done, to see whether the manager does something")
+	steps := flag.String("steps", strings.Join(allSteps, ","), "what is measured after all objects were created")
+	profile := flag.Bool("profile", false, "write profiles of the manager, once all is Ready, into .local/scale")
 	report := flag.String("json", "", "a `file` for everything that was measured")
 	flag.Usage = func() {
 		fmt.Fprint(flag.CommandLine.Output(), help)
@@ -45,18 +49,31 @@ func main() {
 	klog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measureAll(ctx, *endpoints, *tokens, *idle, *report); err != nil {
+	o := options{idle: *idle, profile: *profile, report: *report}
+	var err error
+	if o.scenarios, err = scenariosOf(*endpoints, *tokens); err == nil {
+		o.steps, err = stepsOf(*steps)
+	}
+	if err == nil {
+		err = measureAll(ctx, o)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
 }
 
+// options are the command line's.
+type options struct {
+	scenarios []scenario
+	steps     []string
+	idle      time.Duration
+	profile   bool
+	report    string
+}
+
 // measureAll measures the scenarios in turn, and prints what was found.
-func measureAll(ctx context.Context, endpoints, tokens string, idle time.Duration, file string) error {
-	scenarios, err := scenariosOf(endpoints, tokens)
-	if err != nil {
-		return err
-	}
+func measureAll(ctx context.Context, o options) error {
 	root, err := filepath.Abs(".")
 	if err != nil {
 		return err
@@ -72,25 +89,26 @@ func measureAll(ctx context.Context, endpoints, tokens string, idle time.Duratio
 		return err
 	}
 	var results []*result
-	for i, s := range scenarios {
+	for i, s := range o.scenarios {
 		fmt.Printf("\n%s\n", s)
 		began := time.Now()
 		l, err := newLab(ctx, root, filepath.Join(dir, strconv.Itoa(i)), assets, program)
 		if err != nil {
 			return err
 		}
-		r := &run{scenario: s, lab: l, out: os.Stdout, began: began, idleTime: idle, result: &result{Scenario: s}}
+		l.manager.profiled = o.profile
+		r := &run{scenario: s, lab: l, out: os.Stdout, began: began, steps: o.steps, idleTime: o.idle, result: &result{Scenario: s}}
 		if err := errors.Join(r.measure(ctx), l.stop()); err != nil {
 			return fmt.Errorf("%s: %w", s, err)
 		}
 		fmt.Println(r.result.line())
 		results = append(results, r.result)
-		if err := writeJSON(file, results); err != nil {
+		if err := writeJSON(o.report, results); err != nil {
 			return err
 		}
 	}
 	fmt.Println()
-	writeTable(os.Stdout, results)
+	writeTable(os.Stdout, results, o.steps)
 	fmt.Println(largest(results).line())
 	return ctx.Err()
 }
@@ -132,6 +150,21 @@ func scenariosOf(endpoints, tokens string) ([]scenario, error) {
 		return nil, errors.New("nothing to measure: give -endpoints or -tokens")
 	}
 	return all, nil
+}
+
+// stepsOf reads the list of steps.
+func stepsOf(list string) ([]string, error) {
+	var steps []string
+	for step := range strings.SplitSeq(list, ",") {
+		if step == "" {
+			continue
+		}
+		if !slices.Contains(allSteps, step) {
+			return nil, fmt.Errorf("%q is no step; the steps are %s", step, strings.Join(allSteps, ","))
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
 }
 
 // largest is the scenario with the most endpoints, and of those the one with the most tokens.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"syscall"
@@ -22,10 +23,12 @@ type manager struct {
 	program, kubeconfig, log string
 	memoryLimit              int64
 	garbage                  string // GOGC
+	profiled                 bool
 
 	mu      sync.Mutex
 	running *process.Process
 	metrics string
+	pprof   string
 	// spent is the CPU time of the processes that have ended.
 	spent time.Duration
 }
@@ -41,19 +44,26 @@ func (m *manager) start(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
+	pprof, debug := "0", ""
+	if m.profiled {
+		if pprof, err = freeAddress(); err != nil {
+			return err
+		}
+		debug = "memprofilerate=16384"
+	}
 	running, err := process.Start(process.Spec{
 		Path: m.program, Output: log, Dir: os.TempDir(),
 		Args: []string{
 			"--kubeconfig=" + m.kubeconfig, "--manager-namespace=" + managerNamespace,
-			"--metrics-bind-address=" + address, "--server-image=mcp-admin/server:scale",
+			"--metrics-bind-address=" + address, "--pprof-bind-address=" + pprof, "--server-image=mcp-admin/server:scale",
 		},
-		Env: []string{memlimit.Variable + "=" + strconv.FormatInt(m.memoryLimit, 10), "GOGC=" + m.garbage, "HOME=" + os.TempDir()},
+		Env: []string{memlimit.Variable + "=" + strconv.FormatInt(m.memoryLimit, 10), "GOGC=" + m.garbage, "GODEBUG=" + debug, "HOME=" + os.TempDir()},
 	})
 	if err != nil {
 		return err
 	}
 	m.mu.Lock()
-	m.running, m.metrics = running, address
+	m.running, m.metrics, m.pprof = running, address, pprof
 	m.mu.Unlock()
 	for deadline := time.Now().Add(30 * time.Second); ; pause(ctx, 20*time.Millisecond) {
 		if _, err = m.scrape(); err == nil {
@@ -103,19 +113,49 @@ func (m *manager) scrape() (metrics, error) {
 	m.mu.Lock()
 	address := m.metrics
 	m.mu.Unlock()
-	response, err := (&http.Client{Timeout: 5 * time.Second}).Get("http://" + address + "/metrics")
+	text, err := read(context.Background(), "http://"+address+"/metrics")
+	if err != nil {
+		return nil, err
+	}
+	return parseMetrics(string(text)), nil
+}
+
+// read reads a page of the manager's.
+func read(ctx context.Context, url string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, errors.New("/metrics: " + response.Status)
+		return nil, errors.New(url + ": " + response.Status)
 	}
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, err
+	return io.ReadAll(response.Body)
+}
+
+const pageTimeout = 10 * time.Second
+
+// saveProfiles writes what is in the manager's memory, and where all of it was allocated, into a folder, if it is profiled.
+func (m *manager) saveProfiles(ctx context.Context, folder string) error {
+	if !m.profiled {
+		return nil
 	}
-	return parseMetrics(string(text)), nil
+	for file, page := range map[string]string{"heap": "heap?gc=1", "allocs": "allocs", "goroutines": "goroutine"} {
+		profile, err := read(ctx, "http://"+m.pprof+"/debug/pprof/"+page)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, file+".pprof"), profile, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func freeAddress() (string, error) {

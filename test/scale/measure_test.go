@@ -2,6 +2,8 @@ package main
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -125,5 +127,33 @@ func TestScenarios(t *testing.T) {
 		if _, err := scenariosOf(wrong[0], wrong[1]); err == nil {
 			t.Errorf("%q was taken", wrong)
 		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for list, want := range map[string]int{"": 0, "idle": 1, "quiet,ceiling": 2, strings.Join(allSteps, ","): len(allSteps)} {
+		if got, err := stepsOf(list); err != nil || len(got) != want {
+			t.Errorf("%q: %v, %v", list, got, err)
+		}
+	}
+	if _, err := stepsOf("quiet,sleep"); err == nil {
+		t.Error("a step that is none was taken")
+	}
+	for _, m := range rows {
+		if m.step != "" && !slices.Contains(allSteps, m.step) {
+			t.Errorf("%s belongs to no step", m.name)
+		}
+	}
+}
+
+// An event that came counts even if another one was waited for until it was too late.
+func TestUntil(t *testing.T) {
+	began, came := time.Now().Add(-2*tooLate), make(chan time.Time, 1)
+	came <- began.Add(time.Second)
+	if got := until(t.Context(), began, came); got != time.Second {
+		t.Errorf("it took %s, want 1s", got)
+	}
+	if got := until(t.Context(), began, came); got != tooLate {
+		t.Errorf("it took %s, want %s", got, tooLate)
 	}
 }

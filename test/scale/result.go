@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -118,11 +117,17 @@ func mib(bytes int64) string { return fmt.Sprintf("%d MiB", bytes>>20) }
 
 // line is the scenario in one line.
 func (r *result) line() string {
-	line := fmt.Sprintf("scale: %d endpoints, %d tokens: ready %.1f s, %.2f of the ceiling, revoke p99 %.0f ms, memory %d MiB, idle writes %d",
-		r.Scenario.Endpoints, r.Scenario.Endpoints*r.Scenario.Tokens, r.Ready.Seconds(), r.Ceiling.share(r),
-		milliseconds(r.UnderLoad.Revoked.quantile(0.99)), r.Memory.Peak>>20, r.Idle.Writes)
+	line := fmt.Sprintf("scale: %d endpoints, %d tokens: ready %.1f s", r.Scenario.Endpoints, r.Scenario.Endpoints*r.Scenario.Tokens, r.Ready.Seconds())
+	if r.Ceiling.Floor > 0 {
+		line += fmt.Sprintf(", %.2f of the ceiling", r.Ceiling.share(r))
+	}
+	line += fmt.Sprintf(", issue p99 %.0f ms, revoke p99 %.0f ms, memory %d MiB", milliseconds(r.UnderLoad.Issued.quantile(0.99)),
+		milliseconds(r.UnderLoad.Revoked.quantile(0.99)), r.Memory.Peak>>20)
+	if r.Idle.Seconds > 0 {
+		line += fmt.Sprintf(", idle writes %d", r.Idle.Writes)
+	}
 	if r.NotReady > 0 {
 		line += fmt.Sprintf("; NOT READY: %d objects", r.NotReady)
 	}
-	return strings.TrimSpace(line)
+	return line
 }

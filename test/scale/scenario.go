@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -52,6 +53,7 @@ type run struct {
 	*lab
 	out      io.Writer
 	began    time.Time
+	steps    []string
 	idleTime time.Duration
 	probes   *probes
 	result   *result
@@ -64,22 +66,37 @@ const (
 	settleLimit = 3 * time.Minute
 )
 
-// measure does everything in turn.
+// The steps of a scenario that may be left out. Each measures rows of the table.
+const (
+	stepQuiet   = "quiet"
+	stepSteady  = "steady"
+	stepEdit    = "edit"
+	stepIdle    = "idle"
+	stepRestart = "restart"
+	stepCeiling = "ceiling"
+)
+
+var allSteps = []string{stepQuiet, stepSteady, stepEdit, stepIdle, stepRestart, stepCeiling}
+
+// measure does everything in turn, but for the steps that are not asked for.
 func (r *run) measure(ctx context.Context) error {
 	for _, step := range []struct {
-		what string
-		do   func(context.Context) error
+		name, what string
+		do         func(context.Context) error
 	}{
-		{"the manager starts", r.manager.start},
-		{"endpoints to issue and revoke tokens at", r.makeProbes},
-		{"objects are created; meanwhile tokens are issued and revoked", r.create},
-		{"tokens are issued and revoked while all else is quiet", r.quiet},
-		{"20 changes a second", r.steady},
-		{"a group is edited", r.editGroup},
-		{"nothing is done", r.idle},
-		{"the manager is killed and started", r.restart},
-		{"the API server's own ceiling", r.measureCeiling},
+		{"", "the manager starts", r.manager.start},
+		{"", "endpoints to issue and revoke tokens at", r.makeProbes},
+		{"", "objects are created; meanwhile tokens are issued and revoked", r.create},
+		{stepQuiet, "tokens are issued and revoked while all else is quiet", r.quiet},
+		{stepSteady, "20 changes a second", r.steady},
+		{stepEdit, "a group is edited", r.editGroup},
+		{stepIdle, "nothing is done", r.idle},
+		{stepRestart, "the manager is killed and started", r.restart},
+		{stepCeiling, "the API server's own ceiling", r.measureCeiling},
 	} {
+		if step.name != "" && !slices.Contains(r.steps, step.name) {
+			continue
+		}
 		r.say("%s …", step.what)
 		if err := step.do(ctx); err != nil {
 			return fmt.Errorf("%s: %w", step.what, err)
@@ -168,7 +185,7 @@ func (r *run) create(ctx context.Context) error {
 	now := r.manager.usage()
 	r.result.Memory.Ready, r.result.Memory.Peak = now.rss, now.peak
 	r.result.Memory.Heap = int64(after.metrics["go_memstats_heap_alloc_bytes"])
-	return nil
+	return r.manager.saveProfiles(ctx, r.dir)
 }
 
 // awaitReady waits until so many objects are Ready, and returns how long that took and how many are not.
