@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
+	"github.com/mcp-admin/mcp-admin-operator/server/onewrite"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -110,7 +111,8 @@ func (s *Server) Run(ctx context.Context) error {
 			}
 		})
 	}
-	serve := endpoint.Serve
+	endpoint.ConnContext = onewrite.Context
+	serve := func(listener net.Listener) error { return endpoint.Serve(onewrite.Listener{Listener: listener}) }
 	if core.certificate != nil { // over TLS agents get HTTP/2 if they know it
 		endpoint.TLSConfig = core.certificate.tlsConfig()
 		serve = func(listener net.Listener) error { return endpoint.ServeTLS(listener, "", "") }
