@@ -23,8 +23,9 @@ var (
 			"WHERE t1.`price` <= CAST(? AS DECIMAL(65,30)) AND t1.`author_id` = ? GROUP BY 1) AS t0 ORDER BY t0.`m0` DESC, t0.`k0` LIMIT 51",
 	}
 	mariaWrites = map[string]string{
-		"lock":  mariaGet + " FOR UPDATE",
-		"again": mariaGet,
+		"author": "SELECT t0.`id` FROM `author` AS t0 WHERE t0.`id` = ? LIMIT 1",
+		"lock":   mariaGet + " FOR UPDATE",
+		"again":  mariaGet,
 		"create": "INSERT INTO `book` (`author_id`, `description`, `price`, `published`, `title`) " +
 			"VALUES (?, ?, CAST(? AS DECIMAL(65,30)), CAST(? AS DATE), ?) RETURNING `id`, `title`, `author_id`, `price`, `published`, `in_stock`, `description`, `created_at`",
 		"update": "UPDATE `book` AS t0 SET t0.`price` = CAST(? AS DECIMAL(65,30)) WHERE t0.`price` <= CAST(? AS DECIMAL(65,30)) AND t0.`id` = ?",

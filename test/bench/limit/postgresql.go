@@ -29,10 +29,12 @@ var postgresStatements = map[string]string{
 	"aggregate": `SELECT t0."k0", t0."m0", t0."m1", t0."m2" FROM (SELECT CASE WHEN isfinite(t1."published") THEN extract(year FROM t1."published"::timestamp)::bigint END AS "k0", ` +
 		`count(*) AS "m0", round((sum(t1."price") + 0.000000000000000000000000000000000000000000000000000000000000) / nullif(count(t1."price"), 0), 12) AS "m1", max(t1."created_at") AS "m2" ` +
 		`FROM "public"."book" AS t1 WHERE t1."price" <= $1 AND t1."author_id" = $2::bigint GROUP BY 1) AS t0 ORDER BY t0."m0" DESC, t0."k0" LIMIT 51`,
-	"begin":  "BEGIN",
-	"commit": "COMMIT",
-	"create": `INSERT INTO "public"."book" ("author_id", "description", "price", "published", "title") VALUES ($1, $2, $3, $4, $5)` + postgresReturn,
-	"update": `UPDATE "public"."book" AS t0 SET "price" = $1 WHERE t0."price" <= $2 AND t0."id" = $3::bigint` + postgresReturn,
+	"begin":   "BEGIN",
+	"timeout": `SELECT set_config('lock_timeout', $1, true)`,
+	"author":  `SELECT t0."id" FROM "public"."author" AS t0 WHERE t0."id" = $1::bigint LIMIT 1`,
+	"commit":  "COMMIT",
+	"create":  `INSERT INTO "public"."book" ("author_id", "description", "price", "published", "title") VALUES ($1, $2, $3, $4, $5)` + postgresReturn,
+	"update":  `UPDATE "public"."book" AS t0 SET "price" = $1 WHERE t0."price" <= $2 AND t0."id" = $3::bigint` + postgresReturn,
 	"journal": `INSERT INTO mcp_admin_log ("token", "action", "model", "table_schema", "table_name", "object_id", "object_repr", "message", "changes", "call", "at") ` +
 		`VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp())`,
 }
@@ -107,6 +109,9 @@ func (p *postgreSQL) on(ctx context.Context, do func(*pgconn.PgConn) error) erro
 // budget is the highest price of a book that an agent sees.
 const budget = "200"
 
+// lockTimeout is how long a statement waits for another's lock, in milliseconds.
+var lockTimeout = [][]byte{[]byte("5000")}
+
 // about are the values of a statement about an agent's rows of a book or an author.
 func about(id int64) [][]byte { return [][]byte{[]byte(budget), strconv.AppendInt(nil, id, 10)} }
 
@@ -143,11 +148,13 @@ func (p *postgreSQL) create(ctx context.Context, m *memory, data *book) error {
 	call := newCall()
 	var id []byte
 	return p.on(ctx, func(c *pgconn.PgConn) error {
-		err := send(ctx, c, statement{"begin", nil, ignore}, statement{"create", values, func(row [][]byte) {
-			id = append(id, row[0]...)
-			m.changes = appendChanges(m.changes, nil, row)
-			m.text = appendCreated(m.text, row, call)
-		}})
+		err := send(ctx, c, statement{"begin", nil, ignore}, statement{"timeout", lockTimeout, ignore},
+			statement{"author", values[:1], ignore},
+			statement{"create", values, func(row [][]byte) {
+				id = append(id, row[0]...)
+				m.changes = appendChanges(m.changes, nil, row)
+				m.text = appendCreated(m.text, row, call)
+			}})
 		if err != nil {
 			return err
 		}
@@ -160,7 +167,7 @@ func (p *postgreSQL) update(ctx context.Context, m *memory, id int64, data *book
 	call := newCall()
 	var before [][]byte
 	return p.on(ctx, func(c *pgconn.PgConn) error {
-		err := send(ctx, c, statement{"begin", nil, ignore},
+		err := send(ctx, c, statement{"begin", nil, ignore}, statement{"timeout", lockTimeout, ignore},
 			statement{"lock", about(id), func(row [][]byte) { before = keep(row) }},
 			statement{"update", values, func(row [][]byte) {
 				m.changes = appendChanges(m.changes, before, row)

@@ -98,7 +98,11 @@ func (p *plain) create(ctx context.Context, m *memory, data *book) error {
 	call := newCall()
 	return p.transact(ctx, func(in func(string) *sql.Stmt) error {
 		var id []byte
-		err := each(ctx, in("create"), len(bookFields), func(row [][]byte) {
+		err := each(ctx, in("author"), 1, func([][]byte) {}, data.AuthorID)
+		if err != nil {
+			return err
+		}
+		err = each(ctx, in("create"), len(bookFields), func(row [][]byte) {
 			id = append(id, row[0]...)
 			m.changes = appendChanges(m.changes, nil, row)
 			m.text = appendCreated(m.text, row, call)

@@ -25,6 +25,7 @@ var (
 			`ORDER BY t0."m0" DESC, t0."k0" LIMIT 51) SELECT * FROM sqlite_page`,
 	}
 	sqliteWrites = map[string]string{
+		"author":  `SELECT +t0."id" FROM "author" AS t0 WHERE t0."id" = ? LIMIT 1`,
 		"lock":    sqliteGet,
 		"create":  `INSERT INTO "book" ("author_id", "description", "price", "published", "title") VALUES (?, ?, ?, ?, ?)` + sqliteReturn,
 		"update":  `UPDATE "book" AS t0 SET "price" = ? WHERE t0."price" <= ? AND t0."id" = ?` + sqliteReturn,
