@@ -19,7 +19,7 @@ type transaction struct {
 	begun  bool
 	// queue are the statements that were not sent yet, sent is how often some were. delivered reports whether the latest of
 	// them may have reached the server.
-	queue     []*statement
+	queue     queue
 	sent      int
 	delivered bool
 	depth     int
@@ -45,7 +45,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 		if !finished {
 			t.rollback(ctx) // do panicked
 		}
-		t.drop(0)
+		t.queue.drop(0)
 		if t.pooled != nil {
 			t.pooled.Release() // if it is still in a transaction, the pool closes it instead of taking it back
 		}
@@ -117,7 +117,7 @@ func (t *transaction) commit(ctx context.Context) error {
 		t.rollback(ctx)
 		return &database.Error{Code: database.Failed, Reason: reasonError, Message: "a statement of the transaction had failed; nothing was changed"}
 	}
-	t.queueCommand("COMMIT")
+	t.queue.command("COMMIT")
 	s, err := t.send(context.WithoutCancel(ctx))
 	if err == nil {
 		return nil
@@ -152,7 +152,7 @@ const cleanUpTime = 5 * time.Second
 
 // Savepoint implements database.Tx. What do leaves to be sent later is sent before it ends, so that its errors are do's.
 func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
-	if t.owes() {
+	if t.queue.owes() {
 		if _, err := t.flush(ctx); err != nil {
 			return err
 		}
@@ -161,11 +161,11 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 	defer func() { t.depth-- }()
 	name := "mcp_" + strconv.Itoa(t.depth)
 	queued, sent := len(t.queue), t.sent
-	t.queueCommand("SAVEPOINT " + name)
+	t.queue.command("SAVEPOINT " + name)
 	failure := do()
 	if failure == nil {
-		owes := t.owes()
-		t.queueCommand("RELEASE SAVEPOINT " + name)
+		owes := t.queue.owes()
+		t.queue.command("RELEASE SAVEPOINT " + name)
 		if !owes {
 			return nil
 		}
@@ -174,10 +174,10 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 		}
 	}
 	if t.sent == sent {
-		t.drop(queued) // the server knows nothing of it
+		t.queue.drop(queued) // the server knows nothing of it
 		return failure
 	}
-	t.drop(0)
+	t.queue.drop(0)
 	if !t.begun {
 		return failure
 	}
@@ -197,8 +197,8 @@ func (t *transaction) CheckConstraints(ctx context.Context) error {
 	}
 	unknown := false
 	err := t.Savepoint(ctx, func() error {
-		t.queueCommand("SET CONSTRAINTS ALL IMMEDIATE")
-		defer t.drop(0)
+		t.queue.command("SET CONSTRAINTS ALL IMMEDIATE")
+		defer t.queue.drop(0)
 		s, err := t.send(ctx)
 		if s == nil || err == nil {
 			return err

@@ -4,12 +4,11 @@ import (
 	"context"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
 
 // Select implements database.Tx.
 func (t *transaction) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	answer, err := t.ask(ctx, t.queueRead(plan, out, nil))
+	answer, err := t.ask(ctx, t.queue.read(plan, out, nil))
 	if err != nil {
 		return out, database.Page{}, err
 	}
@@ -18,7 +17,7 @@ func (t *transaction) Select(ctx context.Context, plan *database.Select, out []b
 
 // Insert implements database.Tx.
 func (t *transaction) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
-	answer, err := t.ask(ctx, t.queueInsert(plan, out, nil))
+	answer, err := t.ask(ctx, t.queue.insert(plan, out, nil))
 	if err != nil {
 		return out, err
 	}
@@ -30,7 +29,7 @@ const maxLater = 64
 
 // InsertLater implements database.Tx.
 func (t *transaction) InsertLater(ctx context.Context, plan *database.Insert) error {
-	err := t.queueInsert(plan, nil, nil)
+	err := t.queue.insert(plan, nil, nil)
 	if err == nil && len(t.queue) >= maxLater {
 		_, err = t.flush(ctx)
 	}
@@ -39,21 +38,19 @@ func (t *transaction) InsertLater(ctx context.Context, plan *database.Insert) er
 
 // Update implements database.Tx.
 func (t *transaction) Update(ctx context.Context, plan *database.Update) (int64, error) {
-	answer, err := t.ask(ctx, t.queueUpdate(plan, nil))
+	answer, err := t.ask(ctx, t.queue.update(plan, nil))
 	return answer.Matched, err
 }
 
 // Delete implements database.Tx.
 func (t *transaction) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
-	_, err := t.queueWrite(plan.From.Table(), func(sql *sqltext.Statement) error { return sql.BuildDelete(sqltext.PostgreSQL, plan) })
-	answer, err := t.ask(ctx, err)
+	answer, err := t.ask(ctx, t.queue.delete(plan))
 	return answer.Matched, err
 }
 
 // Execute implements database.Tx. It ignores any rows that the statement returns.
 func (t *transaction) Execute(ctx context.Context, statement *database.Declared) (int64, error) {
-	_, err := t.queueWrite(nil, func(sql *sqltext.Statement) error { return sql.BuildDeclared(sqltext.PostgreSQL, statement) })
-	answer, err := t.ask(ctx, err)
+	answer, err := t.ask(ctx, t.queue.declared(statement))
 	return answer.Matched, err
 }
 
@@ -72,7 +69,7 @@ func (t *transaction) Run(ctx context.Context, batch *database.Batch) error {
 	}
 	var unwritten error
 	for i := range batch.Statements {
-		if unwritten = t.queueBatched(&batch.Statements[i]); unwritten != nil {
+		if unwritten = t.queue.batched(&batch.Statements[i]); unwritten != nil {
 			break
 		}
 	}
@@ -80,14 +77,4 @@ func (t *transaction) Run(ctx context.Context, batch *database.Batch) error {
 		return err
 	}
 	return unwritten
-}
-
-func (t *transaction) queueBatched(b *database.Statement) error {
-	switch {
-	case b.Select != nil:
-		return t.queueRead(b.Select, nil, b.Take)
-	case b.Insert != nil:
-		return t.queueInsert(b.Insert, nil, b.Take)
-	}
-	return t.queueUpdate(b.Update, b.Take)
 }
