@@ -3,6 +3,7 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -17,17 +18,21 @@ func ReadObject(data []byte) (map[string]json.RawMessage, bool) {
 	}
 	switch data[SkipSpace(data, 0)] {
 	case '{':
+		return MembersOf(data), true
 	case 'n':
 		return nil, true
-	default:
-		return nil, false
 	}
+	return nil, false
+}
+
+// MembersOf is ReadObject of an object that is known to be one.
+func MembersOf(object []byte) map[string]json.RawMessage {
 	members := map[string]json.RawMessage{}
-	for quoted, value := range Inside(data) {
+	for quoted, value := range Inside(object) {
 		name, _ := ReadString(quoted) // a member's name: it cannot fail
 		members[name] = value
 	}
-	return members, true
+	return members
 }
 
 // ReadStrings returns the elements of an array of strings; false for anything else.
@@ -61,6 +66,52 @@ func ReadString(data []byte) (text string, ok bool) {
 func isPlain(inside []byte) bool {
 	return bytes.IndexFunc(inside, func(r rune) bool { return r == '"' || r == '\\' || r < ' ' || r == utf8.RuneError }) < 0
 }
+
+// AppendMarshaled appends JSON as encoding/json writes it where it is part of something else: without the spaces between its
+// parts, and with escapes for what would mean something in HTML or JavaScript.
+func AppendMarshaled(dst, data []byte) []byte {
+	begin, inString := 0, false
+	for i := 0; i < len(data); i++ {
+		c := data[i]
+		if unmarked[c] {
+			continue
+		}
+		end := i
+		switch c {
+		case '"':
+			inString = !inString
+			continue
+		case '\\':
+			i++ // what is escaped ends no string
+			continue
+		case ' ', '\t', '\n', '\r':
+			if inString {
+				continue
+			}
+			dst = append(dst, data[begin:end]...)
+		case 0xe2: // the lines of JavaScript also end at U+2028 and U+2029
+			if i+2 >= len(data) || data[i+1] != 0x80 || data[i+2]&^1 != 0xa8 {
+				continue
+			}
+			dst = append(append(dst, data[begin:end]...), `\u202`...)
+			dst = append(dst, hexDigits[data[i+2]&15])
+			i += 2
+		default: // <, > and &
+			dst = append(append(dst, data[begin:end]...), `\u00`...)
+			dst = append(dst, hexDigits[c>>4], hexDigits[c&15])
+		}
+		begin = i + 1
+	}
+	return append(dst, data[begin:]...)
+}
+
+// unmarked are the bytes of JSON that AppendMarshaled need not look at.
+var unmarked = func() (bytes [256]bool) {
+	for c := range bytes {
+		bytes[c] = !strings.ContainsRune("\"\\ \t\n\r<>&", rune(c)) && c != 0xe2
+	}
+	return bytes
+}()
 
 // AppendCompact appends JSON without the spaces between its parts.
 func AppendCompact(dst, data []byte) []byte {

@@ -15,6 +15,7 @@ func FuzzRead(f *testing.F) {
 	for _, text := range []string{
 		walked, `{}`, `null`, ` null `, `[]`, `["a"]`, `["a",null]`, `["\u0061\n",""]`, `[1]`, `{"a":1,"a":2}`, `{"a":1}x`, `{"a":}`, `"x"`, `"\ud800"`,
 		`"a\"`, `"\u00e9"`, "\"\xff\"", "{\"\xff\":1}", "\"\u2028é\"", "\"\n\"", `"`, ``, ` `, `{"id":7,"fields":["title"]}`, `"a"b"`, `" "`, "\"\uFFFD\"",
+		"{ \"<a href='x'>\" : \"b & c\\\\\",\n\"\u2028\u2027\":\t[\"\u2029\", \"\\\"<\", \"\xe2\", \"\xe2\x80\"] }",
 	} {
 		f.Add([]byte(text))
 	}
@@ -40,6 +41,11 @@ func FuzzRead(f *testing.F) {
 		if json.Compact(&compact, data) == nil {
 			if got := jsontext.AppendCompact([]byte("x"), data); string(got[1:]) != compact.String() {
 				t.Errorf("%q without its spaces is %q, want %q", data, got[1:], &compact)
+			}
+		}
+		if marshaled, err := json.Marshal(json.RawMessage(data)); err == nil {
+			if got := jsontext.AppendMarshaled([]byte("x"), data); string(got[1:]) != string(marshaled) {
+				t.Errorf("%q within JSON is %q, want %q", data, got[1:], marshaled)
 			}
 		}
 		if !slices.Equal(data, before) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // maxDimensions is how deep arrays may be nested: PostgreSQL's own bound.
@@ -71,8 +72,8 @@ func unquote(raw json.RawMessage) (string, error) {
 	if err := checkEscapes(raw); err != nil {
 		return "", err
 	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil {
+	text, ok := jsontext.ReadString(raw)
+	if !ok {
 		return "", errors.New("must be valid JSON")
 	}
 	return text, nil
@@ -81,6 +82,9 @@ func unquote(raw json.RawMessage) (string, error) {
 // checkEscapes refuses escapes in valid JSON that stand for no character that a database keeps: U+0000, and halves of
 // surrogate pairs, which decoding would replace.
 func checkEscapes(raw []byte) error {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return nil
+	}
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
 			continue

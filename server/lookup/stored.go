@@ -21,7 +21,8 @@ func ParseStored(c *database.Column, raw json.RawMessage) (database.Value, error
 	if c.Kind == database.Array && len(raw) > 0 {
 		return parseArray(c, raw, ParseStored)
 	}
-	return stored(c)(ParseValue(c, raw))
+	value, err := ParseValue(c, raw)
+	return stored(c, value, err)
 }
 
 // ParseStoredText is ParseStored of a value's text, as an administrator writes it.
@@ -29,23 +30,22 @@ func ParseStoredText(c *database.Column, text string) (database.Value, error) {
 	if c.Kind == database.JSON || c.Kind == database.Array {
 		return ParseStored(c, json.RawMessage(text))
 	}
-	return stored(c)(ParseText(c, text))
+	value, err := ParseText(c, text)
+	return stored(c, value, err)
 }
 
-// stored finishes what ParseValue or ParseText began: it returns the value where the column can hold it.
-func stored(c *database.Column) func(database.Value, error) (database.Value, error) {
-	return func(value database.Value, err error) (database.Value, error) {
+// stored finishes what ParseValue or ParseText began: it returns the value if the column can hold it.
+func stored(c *database.Column, value database.Value, err error) (database.Value, error) {
+	if err != nil {
 		if far := (beyond{}); errors.As(err, &far) {
 			return nil, outOfRange(c, far.text)
 		}
-		if err == nil {
-			err = checkStored(c, value)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return value, nil
+		return nil, err
 	}
+	if err := checkStored(c, value); err != nil {
+		return nil, err
+	}
+	return value, nil
 }
 
 // checkStored reports whether the column can hold a value of its kind.
@@ -77,7 +77,7 @@ func checkText(c *database.Column, text string) error {
 	case database.Decimal:
 		return checkDigits(c, text)
 	case database.Date, database.Time, database.Timestamp, database.TimestampTZ:
-		return check(c, text, isPlainMoment(c, text) || !c.Loose)
+		return check(c, text, !c.Loose || isPlainMoment(c, text))
 	case database.Other:
 		if isBits(c) && c.MaxLength > 0 && len(text) > c.MaxLength {
 			return fmt.Errorf("must have at most %d bits, not %d", c.MaxLength, len(text))

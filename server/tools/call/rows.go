@@ -37,9 +37,17 @@ func (r *Row) Members() map[string]json.RawMessage {
 		return nil
 	}
 	if r.Fields == nil {
-		r.Fields = Members(r.Text)
+		r.Fields = jsontext.MembersOf(r.Text)
 	}
 	return r.Fields
+}
+
+// KeptAs is the column's value as the database keeps it; nil if that was not asked for, and of a nil row.
+func (r *Row) KeptAs(c *database.Column) json.RawMessage {
+	if r == nil {
+		return nil
+	}
+	return r.Kept[c.Name]
 }
 
 // ID is the id that the row shows; nil where its model has no key.
@@ -72,8 +80,7 @@ func LabelOf(id, display json.RawMessage) string {
 
 // PlainText is a JSON value as people read it: a string without its quotes.
 func PlainText(raw json.RawMessage) string {
-	var text string
-	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+	if text, ok := jsontext.ReadString(raw); ok {
 		return text
 	}
 	return string(raw)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
@@ -36,11 +37,11 @@ type Purpose struct {
 // readData reads `data`: fields under their API or column names. It finds all that is wrong at once, before the database
 // is asked; the error then is a validation error.
 func readData(req *call.Request, scope access.Scope, raw json.RawMessage, p Purpose) (*RowData, error) {
-	given := map[string]json.RawMessage{}
-	if err := json.Unmarshal(raw, &given); err != nil || call.IsNull(raw) {
+	given, ok := jsontext.ReadObject(raw)
+	if !ok || given == nil {
 		return nil, call.Invalid("data must be an object of field name to value, not %s", lookup.Excerpt(raw))
 	}
-	d := &RowData{Scope: scope}
+	d := &RowData{Scope: scope, Fields: make([]*catalog.Field, 0, len(given)), Set: make([]database.Assignment, 0, len(given))}
 	problems := &call.Violations{}
 	unknown := false
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -156,7 +157,11 @@ var cutText = regexp.MustCompile(`\.\.\.\[cut: [0-9]{1,3}(,[0-9]{3})* bytes in a
 
 // IsCut reports whether a value is the part of a longer one that a read showed.
 func IsCut(raw json.RawMessage) bool {
-	return len(raw) > 0 && raw[0] == '"' && cutText.MatchString(call.PlainText(raw))
+	if len(raw) == 0 || raw[0] != '"' {
+		return false
+	}
+	text := call.PlainText(raw)
+	return strings.HasSuffix(text, " bytes in all]") && cutText.MatchString(text)
 }
 
 // StoredValue reads one value to store, or to restore.

@@ -3,6 +3,7 @@ package write
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -40,12 +41,7 @@ func Journal(req *call.Request, tx database.Tx, ch Change) error {
 		return nil
 	}
 	m := ch.Row.Model
-	told := fieldChanges(m, ch.Before, ch.After)
-	addKept(ch.Before, told)
-	changes, err := json.Marshal(told)
-	if err != nil {
-		return err
-	}
+	changes := changesOf(m, ch.Before, ch.After)
 	if req.Restores && ch.Action == "create" {
 		ch.Message = call.CreatedAgain
 	}
@@ -75,17 +71,36 @@ func Journal(req *call.Request, tx database.Tx, ch Change) error {
 	return tx.InsertLater(req.Ctx, &entry)
 }
 
-// fieldChanges are the fields that differ, by the names of their columns: an exposure's names may be others tomorrow.
-func fieldChanges(m *catalog.Model, before, after *call.Row) map[string]call.FieldChange {
+// differences are the fields that differ, without those that the journal does not tell of.
+func differences(m *catalog.Model, before, after *call.Row) []*catalog.Field {
 	was, is := before.Members(), after.Members()
-	changes := map[string]call.FieldChange{}
+	var fields []*catalog.Field
 	for _, f := range m.Fields {
-		if f.Masked || f.Secret || bytes.Equal(was[f.Name], is[f.Name]) {
-			continue
+		if !f.Masked && !f.Secret && !bytes.Equal(was[f.Name], is[f.Name]) {
+			fields = append(fields, f)
 		}
-		changes[f.Column.Name] = call.FieldChange{Before: shorten(was[f.Name]), After: shorten(is[f.Name])}
 	}
-	return changes
+	return fields
+}
+
+// changesOf are the changes of a row as JSON: a call.FieldChange for each field that differs, in the order of the columns'
+// names. An exposure's names may be others tomorrow.
+func changesOf(m *catalog.Model, before, after *call.Row) []byte {
+	fields := differences(m, before, after)
+	slices.SortFunc(fields, func(a, b *catalog.Field) int { return strings.Compare(a.Column.Name, b.Column.Name) })
+	was, is := before.Members(), after.Members()
+	out := append(make([]byte, 0, 512), '{')
+	for i, f := range fields {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		change := call.FieldChange{Before: shorten(was[f.Name]), After: shorten(is[f.Name])}
+		if !IsShortened(change.Before) {
+			change.Stored = before.KeptAs(f.Column)
+		}
+		out = change.AppendTo(append(call.AppendJSON(out, f.Column.Name), ':'))
+	}
+	return append(out, '}')
 }
 
 // shorten cuts a value that is too long for the audit table; what is left of it is a text.

@@ -73,16 +73,3 @@ func takeKept(r *call.Row, all map[string]json.RawMessage) {
 		delete(all, name)
 	}
 }
-
-// addKept adds the kept values of the row before to its changes.
-func addKept(r *call.Row, changes map[string]call.FieldChange) {
-	if r == nil {
-		return
-	}
-	for column, kept := range r.Kept {
-		if change, told := changes[column]; told && !IsShortened(change.Before) {
-			change.Stored = kept
-			changes[column] = change
-		}
-	}
-}

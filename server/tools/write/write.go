@@ -122,7 +122,7 @@ func (w *Writer) insertRow(d *RowData, parent []database.Assignment, columns []*
 	if err := addChecks(&batch, d.Scope, d.references); err != nil {
 		return written{}, err
 	}
-	plan := &database.Insert{Into: d.Scope.Source(), Set: slices.Concat(d.Set, parent), MaxValue: call.MaxOneValue, Returning: read.PlanOutput(d.Scope)}
+	plan := &database.Insert{Into: d.Scope.Source(), Set: append(slices.Clip(d.Set), parent...), MaxValue: call.MaxOneValue, Returning: read.PlanOutput(d.Scope)}
 	shown := m.Table.InsertReturns && d.tellsItself(columns)
 	switch {
 	case m.UniqueKey && shown:
