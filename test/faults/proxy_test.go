@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -56,16 +57,30 @@ func (p *proxy) run() {
 		p.mu.Lock()
 		p.pairs[from] = to
 		p.mu.Unlock()
-		go p.forward(from, to)
+		var lost atomic.Bool
+		go p.forward(from, to, &lost)
 		go func() {
-			_, _ = io.Copy(from, to) // it ends with either connection
+			_, _ = io.Copy(&answers{from, &lost}, to) // it ends with either connection
 			p.end(from)
 		}()
 	}
 }
 
-// forward passes on what the server sends.
-func (p *proxy) forward(from, to net.Conn) {
+// answers is where a database's answers go: to the server, or nowhere once they are lost.
+type answers struct {
+	to   io.Writer
+	lost *atomic.Bool
+}
+
+func (a *answers) Write(text []byte) (int, error) {
+	if a.lost.Load() {
+		return len(text), nil
+	}
+	return a.to.Write(text)
+}
+
+// forward passes on what the server sends. lost is set before the database can answer what the server shall not hear of.
+func (p *proxy) forward(from, to net.Conn, lost *atomic.Bool) {
 	defer p.end(from)
 	buffer := make([]byte, 64<<10)
 	changes := false // whether it has ever sent a change: a prepared one is sent by its text once
@@ -81,16 +96,18 @@ func (p *proxy) forward(from, to net.Conn) {
 		pass := !hit || p.behind
 		p.cutOn = p.cutOn && !hit
 		p.mu.Unlock()
+		if hit {
+			lost.Store(true)
+		}
 		if pass {
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
 			}
 		}
 		if hit {
-			// The server never hears the answer.
 			_ = from.Close()
-			if p.behind {
-				_, _ = io.Copy(io.Discard, to)
+			if pass {
+				_, _ = io.Copy(io.Discard, to) // until the database has done what it got
 			}
 			return
 		}
