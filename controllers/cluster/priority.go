@@ -11,7 +11,12 @@ import (
 // The order in which a queue gives out what waits in it: what takes access away goes before everything else.
 const (
 	PriorityRemoval = 100
-	PriorityChange  = 0
+	// PriorityIssue is for a new token of an endpoint that has pods: its holder can use it as soon as they know it, so it does
+	// not wait for a thousand endpoints that are being created.
+	PriorityIssue = 50
+	// PriorityFinish is for a token that has reached the pods: only its status is missing.
+	PriorityFinish = 10
+	PriorityChange = 0
 	// priorityFound is for what was there when the manager started, as in controller-runtime.
 	priorityFound = handler.LowPriority
 	// PriorityRefresh is for what nobody waits for.

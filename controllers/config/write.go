@@ -20,23 +20,25 @@ import (
 // adds waits for its turn after removals, and gives way to a removal that has come meanwhile. A part that cannot be written
 // keeps no other from being. A larger layout is published once its parts are stored.
 func (r *Reconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *program.Program, removalCame func() bool) (time.Duration, error) {
-	adding, makesRoom := false, false
+	added, makesRoom := 0, false
 	failed, failures := map[int]bool{}, []error{}
 	for written := 0; ; written++ {
 		next, ok := p.Next(failed)
 		if !ok {
 			break
 		}
-		if !next.Pending.Urgent && !adding {
-			if wait := p.Gather(r.Now()); wait > 0 {
-				return wait, r.notWritten(e, p, failures)
+		if !next.Pending.Urgent {
+			if added == 0 {
+				if wait := p.Gather(r.Now()); wait > 0 {
+					return wait, r.notWritten(e, p, failures)
+				}
+				began := r.Now()
+				defer func() { p.Added(r.Now().Sub(began), added) }()
 			}
-			adding = true
-			began := r.Now()
-			defer func() { p.Added(r.Now().Sub(began)) }()
-		}
-		if !next.Pending.Urgent && (written >= writeBatch || removalCame()) {
-			return time.Millisecond, r.notWritten(e, p, failures)
+			if written >= writeBatch || removalCame() {
+				return time.Millisecond, r.notWritten(e, p, failures)
+			}
+			added++
 		}
 		err := r.writePart(ctx, e, p, next)
 		switch {

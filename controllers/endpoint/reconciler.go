@@ -200,7 +200,7 @@ func (r *Reconciler) observe(ctx context.Context, s *endpointScope) error {
 func (r *Reconciler) report(s *endpointScope) {
 	now := r.Now()
 	tokens, _ := s.program.Observe(s.reports, now)
-	r.Store.Tokens.Wake(tokens...)
+	r.Store.Tokens.WakeAt(cluster.PriorityFinish, tokens...)
 	if s.program.ConfigDue() {
 		r.Store.Configs.Wake(cluster.KeyOf(s.endpoint))
 	}
@@ -234,7 +234,7 @@ func (r *Reconciler) Reported(endpoint types.NamespacedName) {
 		return
 	}
 	tokens, others := p.Observe(reports, now)
-	r.Store.Tokens.Wake(tokens...)
+	r.Store.Tokens.WakeAt(cluster.PriorityFinish, tokens...)
 	if p.ConfigDue() {
 		r.Store.Configs.Wake(endpoint)
 	}

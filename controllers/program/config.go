@@ -132,7 +132,7 @@ func (p *Program) Gather(now time.Time) time.Duration {
 	if len(pending) == 0 || pending[0].Urgent {
 		return 0
 	}
-	pause := min(max(GatherTime, gatherShare*p.adding), maxGatherTime)
+	pause := max(GatherTime, p.pause)
 	if p.written.IsZero() || p.applied.pods == 0 && now.Sub(p.written) > 2*pause {
 		p.written = now
 		return GatherTime
@@ -140,11 +140,11 @@ func (p *Program) Gather(now time.Time) time.Duration {
 	return max(0, pause-now.Sub(p.written))
 }
 
-// Added notes how long it took to write what only adds.
-func (p *Program) Added(took time.Duration) {
+// Added notes how long it took to write what only adds, and how many parts that were.
+func (p *Program) Added(took time.Duration, parts int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.adding = took
+	p.pause = gatherPause(took, parts)
 }
 
 // NextPart is a part that has to be written, with its wanted content.

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -51,19 +52,24 @@ func TestAdditionsWaitForEachOther(t *testing.T) {
 		t.Errorf("nothing is to be written, and that waits %v", wait)
 	}
 	p.applied.pods = 1
-	for _, row := range []struct{ took, passed, want time.Duration }{
-		{0, 0, GatherTime},
-		{0, GatherTime, 0},
-		{10 * time.Millisecond, 0, GatherTime},
-		{time.Second, 0, gatherShare * time.Second},
-		{time.Second, 500 * time.Millisecond, gatherShare*time.Second - 500*time.Millisecond},
-		{time.Second, gatherShare * time.Second, 0},
-		{time.Minute, 0, maxGatherTime},
+	for i, row := range []struct {
+		took         time.Duration
+		parts        int
+		passed, want time.Duration
+	}{
+		{0, 1, 0, GatherTime},
+		{0, 1, GatherTime, 0},
+		{10 * time.Millisecond, 1, 0, GatherTime},
+		{time.Minute, 1, 0, GatherTime},
+		{500 * time.Millisecond, 16, 0, gatherShare * 500 * time.Millisecond},
+		{500 * time.Millisecond, 16, 300 * time.Millisecond, gatherShare*500*time.Millisecond - 300*time.Millisecond},
+		{500 * time.Millisecond, 16, gatherShare * 500 * time.Millisecond, 0},
+		{time.Minute, 16, 0, 16 * GatherTime},
 	} {
-		p.Added(row.took)
-		add("after-" + row.took.String() + "-" + row.passed.String())
+		p.Added(row.took, row.parts)
+		add(fmt.Sprint("after-", i))
 		if wait := p.Gather(now.Add(row.passed)); wait != row.want {
-			t.Errorf("%v after parts that took %v to write: waits %v, want %v", row.passed, row.took, wait, row.want)
+			t.Errorf("%v after %d parts that took %v to write: waits %v, want %v", row.passed, row.parts, row.took, wait, row.want)
 		}
 		write()
 	}

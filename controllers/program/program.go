@@ -31,9 +31,9 @@ type Program struct {
 	changedTokens map[types.NamespacedName]struct{}
 	// problem says why the wanted Config could not be stored; nil if it could.
 	problem *condition.Finding
-	// written is when something was written last that only adds, adding how long the parts of that time took together.
+	// written is when something was written last that only adds, pause how long the next additions wait from then on.
 	written time.Time
-	adding  time.Duration
+	pause   time.Duration
 
 	// observed reports whether the pods were asked since the manager started. Until then what the objects' statuses say of
 	// them stays.
@@ -126,6 +126,13 @@ func (p *Program) reached(revision, applied int64, stored bool, now time.Time) c
 // replaced is back with the same Config, so the status of thousands of tokens need not be written twice. The endpoint
 // itself says at once that no pod is ready.
 const absenceGrace = 5 * time.Minute
+
+// hasPods reports whether a pod answers agents.
+func (p *Program) hasPods() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.applied.pods > 0
+}
 
 // awayFor is how long no pod has counted.
 func (p *Program) awayFor(now time.Time) time.Duration {

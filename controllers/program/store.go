@@ -120,11 +120,19 @@ func (s *Store) SetCredential(token *v1alpha1.MCPToken, credential compile.Crede
 		return
 	}
 	s.TokenChanged(token.Endpoint(), key)
-	priority := cluster.PriorityChange
+	priority := s.PriorityOfNew(token)
 	if known && len(old.credential.Hashes) > 0 {
 		priority = cluster.PriorityRemoval
 	}
 	s.Configs.WakeAt(priority, token.Endpoint())
+}
+
+// PriorityOfNew is the priority of what a new token needs.
+func (s *Store) PriorityOfNew(t *v1alpha1.MCPToken) int {
+	if p := s.Known(t.Endpoint()); p != nil && p.hasPods() {
+		return cluster.PriorityIssue
+	}
+	return cluster.PriorityChange
 }
 
 // ForgetToken drops what is known about a token that is gone.
