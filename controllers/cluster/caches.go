@@ -105,7 +105,11 @@ func Slim(obj any) (any, error) {
 	case *v1alpha1.MCPEndpoint:
 		o.Status.Conditions = keptConditions(o.Status.Conditions)
 	case *v1alpha1.MCPModelExposure:
-		o.Status.Conditions = keptConditions(o.Status.Conditions)
+		s := &o.Status
+		s.Conditions = keptConditions(s.Conditions)
+		for _, names := range []*[]string{&s.Columns, &s.HiddenColumns, &s.MaskedColumns, &s.ReadOnlyColumns, &s.Key, &s.Tools} {
+			*names = SharedAll(*names)
+		}
 	case *v1alpha1.MCPToken:
 		o.Status.Conditions = keptConditions(o.Status.Conditions)
 	case *corev1.Pod:
@@ -122,6 +126,18 @@ func Shared(text string) string {
 		return ""
 	}
 	return unique.Make(text).Value()
+}
+
+// SharedAll returns the same texts, each kept once, in a slice of just their length.
+func SharedAll(texts []string) []string {
+	if len(texts) == 0 {
+		return nil
+	}
+	kept := make([]string, len(texts))
+	for i, text := range texts {
+		kept[i] = Shared(text)
+	}
+	return kept
 }
 
 func sharedMap(texts map[string]string) map[string]string {
