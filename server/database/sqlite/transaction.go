@@ -39,10 +39,13 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 		d.end(c)
 		return d.writeError(whole, whole, err, intent{})
 	}
-	t := &tx{db: d, conn: c}
+	t, committed := &tx{db: d, conn: c}, false
 	defer func() {
-		t.failure = errEnded
-		d.end(c)
+		if t.failure = errEnded; committed {
+			d.writer.Release(c)
+		} else {
+			d.end(c)
+		}
 	}()
 	if err := do(t); err != nil {
 		return err
@@ -59,6 +62,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 		}
 		return d.writeError(whole, whole, err, intent{})
 	}
+	committed = true
 	return nil
 }
 
