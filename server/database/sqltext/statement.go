@@ -48,8 +48,10 @@ type Statement struct {
 	Args      []Arg
 	CountArgs int
 
-	// rows writes the part that Select and Count have in common: FROM and WHERE.
+	// rows has the part that Select and Count have in common: FROM and WHERE.
 	rows []byte
+	// writer is the latest build's.
+	writer writer
 }
 
 // Build writes the statements of a read. An error is a *database.Error of the code Invalid: a value is none of its
@@ -58,7 +60,7 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	if plan.After != nil && len(plan.After) != len(plan.Order) {
 		return &database.Error{Code: database.Invalid, Message: "the cursor does not fit the order"}
 	}
-	w := writer{dialect: d, buf: s.rows[:0], args: s.Args[:0]}
+	w := s.begin(writer{dialect: d, buf: s.rows[:0]})
 	around := precedenceTop
 	if len(plan.After) > 0 {
 		around = precedenceAnd
@@ -122,7 +124,14 @@ func (s *Statement) Matching() string { return "SELECT 1" + string(s.rows) }
 // Reset forgets the values. A Statement that is kept for later then holds none of a request's values.
 func (s *Statement) Reset() {
 	clear(s.Args)
-	s.Args = s.Args[:0]
+	s.Args, s.writer = s.Args[:0], writer{}
+}
+
+// begin begins to write, in memory that is the statement's.
+func (s *Statement) begin(w writer) *writer {
+	w.args = s.Args[:0]
+	s.writer = w
+	return &s.writer
 }
 
 // writer writes one statement.

@@ -150,7 +150,7 @@ func (w *writer) changed(table *database.Table) {
 
 func (s *Statement) write(d Dialect, alias int) *writer {
 	s.Returns = false
-	return &writer{dialect: d, buf: s.Text[:0], args: s.Args[:0], alias: alias, base: alias}
+	return s.begin(writer{dialect: d, buf: s.Text[:0], alias: alias, base: alias})
 }
 
 func (s *Statement) written(w *writer) error {

@@ -164,6 +164,23 @@ func TestWritesThatMustBeMistakes(t *testing.T) {
 	}
 }
 
+// Engines keep a statement for the next of the kind.
+func TestAWriteIsBuiltAgainInTheSameMemory(t *testing.T) {
+	plan := &database.Insert{
+		Into: database.NewSource(book, nil), Returning: []database.Output{{Name: "id", Columns: []*database.Column{id}}},
+		Set: []database.Assignment{{Column: title, Value: "x"}, {Column: authorID, Value: nil}},
+	}
+	var s sqltext.Statement
+	if n := testing.AllocsPerRun(100, func() {
+		if err := s.BuildInsert(sqltext.PostgreSQL, plan); err != nil {
+			t.Error(err)
+		}
+		s.Reset()
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
 func TestAuditTable(t *testing.T) {
 	for _, dialect := range []sqltext.Dialect{sqltext.PostgreSQL, sqltext.SQLite, sqltext.MariaDB} {
 		statements := strings.Join(sqltext.AuditTable(dialect, "", "a`\"b"), "; ")
