@@ -39,6 +39,7 @@ type Model struct {
 	SearchFields []string        `json:"searchFields,omitempty"`
 	Ordering     []string        `json:"ordering,omitempty"`
 	ListDisplay  []string        `json:"listDisplay,omitempty"`
+	Relations    []Relation      `json:"relations,omitempty"`
 	Inlines      []Inline        `json:"inlines,omitempty"`
 	// Operations are the tools offered ("list", "create", …); empty is all that the table allows.
 	Operations []string `json:"operations,omitempty"`
@@ -94,6 +95,18 @@ type FieldOverride struct {
 type Choice struct {
 	Value string `json:"value"`
 	Label string `json:"label,omitempty"`
+}
+
+// Relation leads to the rows of a model whose columns have the same values, though no foreign key does.
+type Relation struct {
+	Name string `json:"name"`
+	// Columns are the model's own, References those of Model, in the same order; none are Model's key. Both are column or API
+	// names.
+	Columns    []string `json:"columns"`
+	Model      string   `json:"model"`
+	References []string `json:"references,omitempty"`
+	// ReverseName is the name of the relation back; "" is <this model>_by_<Name>.
+	ReverseName string `json:"reverseName,omitempty"`
 }
 
 // Inline is a model whose rows belong to one row of this model.

@@ -58,6 +58,14 @@ func (m *Model) checkFields(fail fault) {
 			fail(at, "relation and rename exclude each other")
 		}
 	}
+	for i, r := range m.Relations {
+		switch at := fmt.Sprintf("relations[%d]", i); {
+		case r.Name == "" || !identifier.MatchString(r.Model):
+			fail(at, "%q to %q makes no sense", r.Name, r.Model)
+		case len(r.Columns) == 0 || len(r.References) > 0 && len(r.References) != len(r.Columns):
+			fail(at, "%d columns and %d references do not go together", len(r.Columns), len(r.References))
+		}
+	}
 	for i, inline := range m.Inlines {
 		if !identifier.MatchString(inline.Model) || inline.Max < 1 {
 			fail(fmt.Sprintf("inlines[%d]", i), "at most %d rows of %q make no sense", inline.Max, inline.Model)

@@ -101,6 +101,16 @@ var _ = Describe("The API server and admission, of an exposure,", func() {
 		Entry("with an inline twice", false, func(e *exposureType) { e.Spec.Inlines = []v1alpha1.InlineSpec{{Model: "line"}, {Model: "line"}} }),
 		Entry("with an inline of no model", false, func(e *exposureType) { e.Spec.Inlines = []v1alpha1.InlineSpec{{ForeignKey: "order_id"}} }),
 		Entry("with an inline of too many rows", false, func(e *exposureType) { e.Spec.Inlines = []v1alpha1.InlineSpec{{Model: "line", Max: 1001}} }),
+		Entry("with relations", true, func(e *exposureType) {
+			e.Spec.Relations = []v1alpha1.RelationSpec{{Name: "a", Columns: []string{"a", "b"}, Model: "line", References: []string{"c", "d"}, ReverseName: "back"}, {Name: "b", Columns: []string{"a"}, Model: "line"}}
+		}),
+		Entry("with a relation twice", false, func(e *exposureType) {
+			e.Spec.Relations = []v1alpha1.RelationSpec{{Name: "a", Columns: []string{"a"}, Model: "line"}, {Name: "a", Columns: []string{"b"}, Model: "line"}}
+		}),
+		Entry("with a relation of no columns", false, func(e *exposureType) { e.Spec.Relations = []v1alpha1.RelationSpec{{Name: "a", Model: "line"}} }),
+		Entry("with a relation to fewer columns", false, func(e *exposureType) {
+			e.Spec.Relations = []v1alpha1.RelationSpec{{Name: "a", Columns: []string{"a", "b"}, Model: "line", References: []string{"c"}}}
+		}),
 		Entry("with operations", true, func(e *exposureType) { e.Spec.Operations = []v1alpha1.Operation{"list", "autocomplete"} }),
 		Entry("with an operation twice", false, func(e *exposureType) { e.Spec.Operations = []v1alpha1.Operation{"list", "list"} }),
 		Entry("with an unknown operation", false, func(e *exposureType) { e.Spec.Operations = []v1alpha1.Operation{"find_models"} }),

@@ -142,6 +142,11 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 			Name: o.Name, Description: o.Description, Type: string(o.Type), Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
 		})
 	}
+	for _, r := range spec.Relations {
+		entry.Relations = append(entry.Relations, contract.Relation{
+			Name: r.Name, Columns: slices.Clone(r.Columns), Model: r.Model, References: slices.Clone(r.References), ReverseName: r.ReverseName,
+		})
+	}
 	for _, i := range spec.Inlines {
 		entry.Inlines = append(entry.Inlines, contract.Inline{Model: i.Model, ForeignKey: i.ForeignKey, Max: int(i.EffectiveMax())})
 	}

@@ -29,6 +29,7 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 	s.DatabaseMessages = "Shown"
 	s.DisplayField, s.VersionField = "number", "updated_at"
 	s.Inlines = []v1alpha1.InlineSpec{{Model: "line", ForeignKey: "order_id"}, {Model: "note", Max: 5}}
+	s.Relations = []v1alpha1.RelationSpec{{Name: "buyer", Columns: []string{"who"}, Model: "customer", References: []string{"code"}, ReverseName: "bought"}}
 	s.Operations = []v1alpha1.Operation{"list", "action"}
 	s.RowPolicies = []v1alpha1.RowPolicy{
 		{Name: "own", Groups: []string{"support"}, Filters: []v1alpha1.RowFilter{
@@ -75,6 +76,7 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		DatabaseMessages: true,
 		DisplayField:     "number", VersionField: "updated_at",
 		Inlines:    []contract.Inline{{Model: "line", ForeignKey: "order_id", Max: 100}, {Model: "note", Max: 5}},
+		Relations:  []contract.Relation{{Name: "buyer", Columns: []string{"who"}, Model: "customer", References: []string{"code"}, ReverseName: "bought"}},
 		Operations: []string{"list", "action"},
 		RowPolicies: []contract.RowPolicy{
 			{Name: "own", Groups: []string{"support"}, Filters: []contract.Filter{

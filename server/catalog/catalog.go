@@ -81,6 +81,7 @@ func Build(config *contract.Config, schema *database.Schema) *Catalog {
 		}
 	}
 	c.each((*Model).resolveFields)
+	c.each(c.resolveLinks)
 	c.each(func(m *Model) *problem { return c.resolvePolicies(m) })
 	c.each(func(m *Model) *problem { return c.resolveActions(m) })
 	c.each((*Model).resolveReports)

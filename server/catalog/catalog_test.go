@@ -159,8 +159,8 @@ func TestRelationNames(t *testing.T) {
 		"SupportRepId": "support_rep", "MediaTypeId": "media_type", "_id": "", "id": "id", "Id": "id", "ID": "id",
 		"VALID": "valid", "AUTHOR_ID": "author", "x2Id": "x2", "HTTPServerId": "http_server", "a b_id": "a_b",
 	} {
-		if got := relationName(column); got != want {
-			t.Errorf("relationName(%q) = %q, want %q", column, got, want)
+		if got := RelationName(column); got != want {
+			t.Errorf("RelationName(%q) = %q, want %q", column, got, want)
 		}
 	}
 }

@@ -47,6 +47,9 @@ func (c *Catalog) filterStep(t *database.Table, path string) (step *FilterStep, 
 		if child, fk := c.reverseKey(t, name); fk != nil {
 			return &FilterStep{child, fk.ReferencedColumns, fk.Columns}, name, behind
 		}
+		if step := c.linkStep(t, name); step != nil {
+			return step, name, behind
+		}
 	}
 	return nil, "", ""
 }
@@ -74,7 +77,7 @@ func (c *Catalog) relationBy(t *database.Table, fk *database.ForeignKey) string 
 	case m != nil && m.columns[fk.Columns[0].Name] != nil:
 		return m.columns[fk.Columns[0].Name].relation
 	}
-	return relationName(fk.Columns[0].Name)
+	return RelationName(fk.Columns[0].Name)
 }
 
 // reverseKey returns the foreign key of another table to this one, and that table, by the name of the reverse relation. It

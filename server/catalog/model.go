@@ -64,6 +64,8 @@ type Model struct {
 	// fields and relations are the visible ones by their names.
 	fields    map[string]*Field
 	relations map[string]*Relation
+	// links are the relations that the exposure declares.
+	links []*link
 	// all are the columns in the table's order, visible or not. columns are the same by their columns' and their
 	// fields' names.
 	all     []*Field
@@ -194,6 +196,12 @@ func (m *Model) report() {
 			m.note("The foreign key %s has no relation, because the name it would have is taken. Name one in fields.overrides.", f.Column.Name)
 		}
 	}
+	for _, l := range m.links {
+		if l.why != "" {
+			m.noteLink(l, l.why)
+		}
+	}
+	m.suggestLinks()
 	m.noteOpenReference()
 	for _, f := range m.Key {
 		m.Status.Key = append(m.Status.Key, f.Column.Name)

@@ -60,10 +60,10 @@ func asciiName(name string) string {
 	return strings.ToLower(strings.Join(words, "_"))
 }
 
-// relationName derives a relation's name from a foreign key's column: without an id that is a word of its own (owner_id,
+// RelationName derives a relation's name from a foreign key's column: without an id that is a word of its own (owner_id,
 // "Owner ID"), or without Id or ID after a lower-case letter or digit, in snake case; "" if nothing is left
 // (docs/design/values.md, "Relations").
-func relationName(column string) string {
+func RelationName(column string) string {
 	stem := column
 	if n := len(column) - 2; n > 0 && strings.EqualFold(column[n:], "id") {
 		before, _ := utf8.DecodeLastRuneInString(column[:n])

@@ -45,7 +45,7 @@ func (m *Model) nameFields() *problem {
 	}
 	chosen := map[*Field]bool{}
 	for _, o := range m.Declared.Overrides {
-		i := slices.IndexFunc(m.all, func(f *Field) bool { return f.Column.Name == o.Name || relationName(f.Column.Name)+"_id" == o.Name })
+		i := slices.IndexFunc(m.all, func(f *Field) bool { return f.Column.Name == o.Name || RelationName(f.Column.Name)+"_id" == o.Name })
 		if o.Relation == "" || i < 0 {
 			continue // overrideFields says that the column does not exist
 		}
@@ -62,7 +62,7 @@ func (m *Model) nameFields() *problem {
 		if chosen[f] || !isForeignKey(m.Table, f.Column) {
 			continue
 		}
-		name(f, relationName(f.Column.Name)) // if the name is taken, the field keeps its own, and report says so
+		name(f, RelationName(f.Column.Name)) // if the name is taken, the field keeps its own, and report says so
 	}
 	m.makePlain(taken)
 	m.columns = byNames(m.all)
@@ -75,7 +75,7 @@ func isForeignKey(t *database.Table, c *database.Column) bool {
 }
 
 // relate finds the relations between served models: one for each foreign key whose columns are visible, and its
-// reverse. A masked column counts as hidden: its relation would tell its value.
+// reverse, and those that exposures declare. A masked column counts as hidden: its relation would tell its value.
 func (c *Catalog) relate() {
 	c.byTable = map[*database.Table]*Model{}
 	served := c.served()
@@ -96,6 +96,11 @@ func (c *Catalog) relate() {
 		}
 	}
 	for _, m := range served {
+		for _, l := range m.links {
+			l.why = c.relateByLink(l)
+		}
+	}
+	for _, m := range served {
 		slices.SortFunc(m.Relations, func(a, b *Relation) int { return strings.Compare(a.Name, b.Name) })
 	}
 }
@@ -108,7 +113,7 @@ func (c *Catalog) relateBy(m *Model, fk *database.ForeignKey, name string) {
 		return
 	}
 	m.addRelation(&Relation{Name: name, Target: target, Many: !isUnique(target.Table, fk.ReferencedColumns...), Ours: fk.Columns, Theirs: fk.ReferencedColumns})
-	if reverse := m.Name + "_by_" + name; target.columns[reverse] == nil {
+	if reverse := reverseName(m, name); target.columns[reverse] == nil {
 		target.addRelation(reverseOf(fk, m, reverse))
 	}
 }

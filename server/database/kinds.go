@@ -110,3 +110,19 @@ func asKind(text string, kind Kind) string {
 	}
 	return text
 }
+
+// Comparable reports whether values of two columns can be compared with each other.
+func Comparable(a, b *Column) bool {
+	family := func(c *Column) Kind {
+		switch c.Kind {
+		case Integer, Decimal:
+			return Float
+		case Enum:
+			return Text
+		case Date, TimestampTZ:
+			return Timestamp
+		}
+		return c.Kind
+	}
+	return family(a) == family(b) && !b.Incomparable && (a.Kind != Other || a.NativeType == b.NativeType)
+}

@@ -179,6 +179,9 @@ type Column struct {
 	// LooseCollation reports whether the column's own comparison treats some different texts as equal (citext, a
 	// collation that ignores case or accents). SQLite does not tell it, and does not need it.
 	LooseCollation bool
+	// Collation names the collation of a text as SQL has it, quotes included; "" if it is not known, or if the engine's comparisons
+	// do not need it (SQLite).
+	Collation string
 	// Padded reports whether the engine fills texts up with blanks that are not part of the value (PostgreSQL's
 	// character(n)).
 	Padded bool

@@ -124,6 +124,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PodMonitorSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PoolSpec"):
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("RelationSpec"):
+		return &apiv1alpha1.RelationSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReportActionSpec"):
 		return &apiv1alpha1.ReportActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ResourceRequirements"):

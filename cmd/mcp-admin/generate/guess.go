@@ -80,6 +80,7 @@ func From(schema *database.Schema, o Options) (*Guesses, error) {
 			m.guessVerboseName()
 		}
 	}
+	g.guessRelations()
 	g.relate()
 	g.keepWhatIsServed()
 	return g, nil

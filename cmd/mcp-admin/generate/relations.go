@@ -90,7 +90,7 @@ func (m *Model) searchRelated(found *catalog.Model) {
 // the tables that cannot be served at all.
 func (g *Guesses) keepWhatIsServed() {
 	attempts := []func(*v1alpha1.MCPModelExposureSpec){
-		func(s *v1alpha1.MCPModelExposureSpec) { s.SearchFields, s.Inlines = nil, nil },
+		func(s *v1alpha1.MCPModelExposureSpec) { s.SearchFields, s.Inlines, s.Relations = nil, nil, nil },
 		func(s *v1alpha1.MCPModelExposureSpec) { s.DisplayField, s.Key = "", nil },
 	}
 	for _, simplify := range attempts {
@@ -117,17 +117,20 @@ func (g *Guesses) keepWhatIsServed() {
 			return true
 		})
 		if settled = len(g.Models) == before; !settled {
-			g.dropInlines()
+			g.dropRelated()
 		}
 	}
 }
 
-// dropInlines takes back the inlines whose models are left out.
-func (g *Guesses) dropInlines() {
+// dropRelated takes back the inlines and relations whose models are left out.
+func (g *Guesses) dropRelated() {
+	gone := func(name string) bool {
+		return !slices.ContainsFunc(g.Models, func(m *Model) bool { return m.Exposure.EffectiveModel() == name })
+	}
 	for _, m := range g.Models {
-		m.Exposure.Spec.Inlines = slices.DeleteFunc(m.Exposure.Spec.Inlines, func(i v1alpha1.InlineSpec) bool {
-			return !slices.ContainsFunc(g.Models, func(child *Model) bool { return child.Exposure.EffectiveModel() == i.Model })
-		})
+		s := &m.Exposure.Spec
+		s.Inlines = slices.DeleteFunc(s.Inlines, func(i v1alpha1.InlineSpec) bool { return gone(i.Model) })
+		s.Relations = slices.DeleteFunc(s.Relations, func(r v1alpha1.RelationSpec) bool { return gone(r.Model) })
 	}
 }
 

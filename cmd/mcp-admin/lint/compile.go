@@ -121,6 +121,11 @@ func (l *linter) hint(endpoint *v1alpha1.MCPEndpoint, config *contract.Config) {
 		if e.Spec.Expose == nil && compile.ForgotToExpose(config, m) {
 			l.at(object, severityWarning, "spec", compile.NotAdvertised+" If not, set expose: false.")
 		}
+		for i, r := range m.Relations {
+			if !slices.ContainsFunc(config.Models, func(other contract.Model) bool { return other.Name == r.Model }) {
+				l.at(object, severityWarning, fmt.Sprintf("spec.relations[%d].model", i), fmt.Sprintf("the endpoint has no model %q, so that nobody can follow the relation.", r.Model))
+			}
+		}
 		for _, inline := range m.Inlines {
 			j := slices.IndexFunc(config.Models, func(other contract.Model) bool { return other.Name == inline.Model })
 			if len(m.RowPolicies) > 0 && j >= 0 && len(config.Models[j].RowPolicies) == 0 {

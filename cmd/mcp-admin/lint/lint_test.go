@@ -110,6 +110,8 @@ func TestLikelyMistakesAreWarnings(t *testing.T) {
 		"a model that is not exposed": {exposure + "---\n" + strings.ReplaceAll(line, "  expose: true\n", ""),
 			"a.yaml:21: warning: MCPModelExposure shop/line: spec: expose is not set, so tools/list does not show the model."},
 		"a model that is not to be exposed": {exposure + "---\n" + strings.ReplaceAll(line, "expose: true", "expose: false"), "0 warnings"},
+		"a relation to a model that is not there": {exposure + "  relations: [{name: buyer, columns: [buyer], model: customer}]\n",
+			`a.yaml:17: warning: MCPModelExposure shop/order: spec.relations[0].model: the endpoint has no model "customer", so that nobody can follow the relation.`},
 		"rows of guarded rows that nothing guards": {exposure + "  inlines: [{model: line}]\n  rowPolicies: [{name: mine, groups: [readers], filters: [{field: id, value: \"1\"}]}]\n---\n" + line,
 			`a.yaml:18: warning: MCPModelExposure shop/order: spec.rowPolicies: they guard "order" alone. Rows of "line" belong to its rows`},
 	} {

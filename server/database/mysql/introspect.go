@@ -251,6 +251,9 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		// Besides "VIRTUAL GENERATED", MySQL has "DEFAULT_GENERATED", which only marks a default.
 		c.Generated = strings.Contains(extra, " GENERATED")
 		columnType{name: v[6], whole: v[7], length: v[8], precision: v[9], scale: v[10], fraction: v[11], collation: v[12]}.describe(c)
+		if c.Kind.Textual() {
+			c.Collation = v[12]
+		}
 		if count(v[8]) > sortedLength && i.sortsBeginnings(c, v[12]) {
 			c.SortedLength = sortedLength
 		}

@@ -87,6 +87,10 @@ CREATE VIEW titles AS SELECT id, title FROM book; CREATE VIEW counted AS SELECT 
 		}
 		column := *test.table.Column(test.name)
 		column.Default = nil // TestDefaults checks it
+		if has := column.Collation != ""; has != column.Kind.Textual() && column.Kind != database.JSON || test.name == "title" && column.Collation != "utf8mb4_general_ci" {
+			t.Errorf("%s has the collation %q", test.name, column.Collation)
+		}
+		column.Collation = ""
 		if got := fmt.Sprintf("%+v", column); got != fmt.Sprintf("%+v", want) {
 			t.Errorf("%s is\n%s\nwant\n%+v", test.name, got, want)
 		}

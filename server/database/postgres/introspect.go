@@ -211,7 +211,7 @@ func (i *introspection) readColumns(ctx context.Context, tx pgx.Tx, tables []uin
 	var choices []string
 	var privileges int32
 	targets := []any{&oid, &number, &c.Name, &c.NativeType, &c.Nullable, &byDefault, &identity, &generated,
-		&t.name, &t.class, &t.category, &t.modifier, &t.elementName, &t.elementClass, &loose, &choices, &c.Comment, &c.Incomparable, &privileges}
+		&t.name, &t.class, &t.category, &t.modifier, &t.elementName, &t.elementClass, &loose, &choices, &c.Comment, &c.Incomparable, &c.Collation, &privileges}
 	return each(ctx, tx, columnsQuery, tables, targets, func() {
 		table := i.tables[oid]
 		if table == nil {

@@ -85,12 +85,14 @@ SELECT a.attrelid, a.attnum, a.attname, t.native, NOT (a.attnotnull OR t.require
        CASE WHEN a.attgenerated <> '' THEN 'generated' ELSE coalesce(pg_get_expr(e.adbin, 0), t.fallback, '') END, a.attidentity::text, a.attgenerated::text,
        t.name, t.class, t.category, t.modifier, t.element, t.element_class,
        coalesce(NOT o.collisdeterministic, false), t.choices, coalesce(d.description, ''), t.incomparable,
+       coalesce(quote_ident(n.nspname) || '.' || quote_ident(o.collname), ''),
        CASE WHEN NOT g.usage THEN 0 WHEN a.attacl IS NULL THEN g.bits ELSE has_column_privilege(a.attrelid, a.attnum, 'SELECT')::int4
          + has_column_privilege(a.attrelid, a.attnum, 'INSERT')::int4 * 2 + has_column_privilege(a.attrelid, a.attnum, 'UPDATE')::int4 * 4 END
 FROM columns a
 JOIN types t ON t.declared = a.atttypid AND t.precise = a.atttypmod
 JOIN granted g ON g.oid = a.attrelid
 LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace
 LEFT JOIN pg_catalog.pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
 LEFT JOIN pg_catalog.pg_description d ON d.objoid = a.attrelid AND d.classoid = 'pg_catalog.pg_class'::regclass AND d.objsubid = a.attnum
 ORDER BY a.attrelid, a.attnum`

@@ -23,7 +23,7 @@ CREATE UNIQUE INDEX customer_expression ON customer (lower(email));
 CREATE UNIQUE INDEX customer_including ON customer (a) INCLUDE (b);
 CREATE INDEX customer_plain ON customer (b);
 CREATE TABLE sales.orders (id serial PRIMARY KEY, customer_id bigint NOT NULL REFERENCES customer, state state NOT NULL DEFAULT 'open',
-  total numeric(10,2), net numeric, twice numeric GENERATED ALWAYS AS (total * 2) STORED, note short, code shorter, tags text[], gone int,
+  total numeric(10,2), net numeric, twice numeric GENERATED ALWAYS AS (total * 2) STORED, note short, code shorter COLLATE "C", tags text[], gone int,
   placed timestamptz(3) DEFAULT now(), "Odd ""Name""" char(3));
 ALTER TABLE sales.orders DROP COLUMN gone;
 CREATE TABLE sales.line (order_id int REFERENCES sales.orders ON DELETE CASCADE, no int, PRIMARY KEY (order_id, no));
@@ -84,6 +84,8 @@ func TestIntrospect(t *testing.T) {
 			t.Errorf("%s has %v, want %v", test.table, got, want)
 		}
 	}
+	const usual = `pg_catalog."default"`
+	collations := map[string]string{"note": usual, "code": `pg_catalog."C"`, "tags": usual, `Odd "Name"`: usual}
 	defaults := map[string]string{"state": "open", "note": "none", "code": "none"}
 	for _, want := range []database.Column{
 		{Name: "id", Kind: database.Integer, Bits: 32, NativeType: "integer", HasDefault: true, Scale: -1},
@@ -112,7 +114,10 @@ func TestIntrospect(t *testing.T) {
 		if plain.Default != nil && *plain.Default != defaults[want.Name] || plain.Default == nil && defaults[want.Name] != "" {
 			t.Errorf("%s has another default value than %q", want.Name, defaults[want.Name])
 		}
-		plain.Default = nil
+		if collation := collations[want.Name]; plain.Collation != collation {
+			t.Errorf("%s has the collation %q, want %q", want.Name, plain.Collation, collation)
+		}
+		plain.Default, plain.Collation = nil, ""
 		if want.Precision == 0 {
 			want.Precision = -1
 		}

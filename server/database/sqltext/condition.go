@@ -127,9 +127,10 @@ func (w *writer) match(m database.Match) {
 }
 
 func (w *writer) compareRefs(c database.CompareRefs) {
-	w.dialect.side(w, c.Left, c.Right.Column, c.Op)
+	left, right := c.Left.Column, c.Right.Column
+	w.dialect.side(w, func() { w.ref(c.Left) }, left, right, c.Op)
 	w.text(" " + string(c.Op) + " ")
-	w.dialect.side(w, c.Right, c.Left.Column, c.Op)
+	w.dialect.side(w, func() { w.ref(c.Right) }, right, left, c.Op)
 }
 
 func (w *writer) countOf(c database.CountOf) {

@@ -34,8 +34,10 @@ type Dialect interface {
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
 	holds(w *writer, h database.Holds)
-	// side writes one side of CompareRefs, so that it can be compared with the other one.
-	side(w *writer, own database.Ref, other *database.Column, op database.CompareOp)
+	// side writes a column, which write writes, so that it can be compared with another one.
+	side(w *writer, write func(), own, other *database.Column, op database.CompareOp)
+	// collate writes a text, which write writes, in a collation; "" is the engine's own.
+	collate(w *writer, write func(), collation string)
 
 	// filters reports whether an aggregate function can have a FILTER.
 	filters() bool

@@ -62,15 +62,32 @@ func (w *writer) joinAll(joins []*database.Join) {
 	}
 }
 
-// equalColumns writes that the present source's columns equal another's, pair by pair.
+// equalColumns writes that the present source's columns equal another's, pair by pair, so that an index of the former finds rows.
 func (w *writer) equalColumns(columns, others []*database.Column, other int) {
 	for i, column := range columns {
 		if i > 0 {
 			w.text(" AND ")
 		}
-		w.column(column)
+		w.equal(column, others[i], other)
+	}
+}
+
+// equal writes that a column of the present source equals one of another source. Those of a foreign key need nothing else.
+func (w *writer) equal(column, of *database.Column, other int) {
+	own, others := func() { w.column(column) }, func() { w.columnOf(other, of) }
+	switch {
+	case column.Kind != of.Kind || column.Kind == database.Enum && !sameEnum(column, of) || (column.NativeType == "oid") != (of.NativeType == "oid"):
+		w.dialect.side(w, own, column, of, database.Equal)
 		w.text(" = ")
-		w.columnOf(other, others[i])
+		w.dialect.side(w, others, of, column, database.Equal)
+	case column.Collation != of.Collation:
+		own()
+		w.text(" = ")
+		w.dialect.collate(w, others, column.Collation)
+	default:
+		own()
+		w.text(" = ")
+		others()
 	}
 }
 

@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -134,8 +135,7 @@ func (mysql) choice(w *writer, c *database.Column) {
 	w.text(")")
 }
 
-func (d mysql) side(w *writer, own database.Ref, other *database.Column, op database.CompareOp) {
-	column, c := func() { w.ref(own) }, own.Column
+func (d mysql) side(w *writer, column func(), c, other *database.Column, op database.CompareOp) {
 	switch {
 	case c.Kind == database.Float && other.Kind != database.Float:
 		w.around("CAST(", column, " AS DECIMAL(65,30))")
@@ -148,4 +148,14 @@ func (d mysql) side(w *writer, own database.Ref, other *database.Column, op data
 	default:
 		w.around("CONVERT(", column, " USING utf8mb4) COLLATE utf8mb4_unicode_ci")
 	}
+}
+
+// collate also converts the text: the first word of a collation is its character set.
+func (mysql) collate(w *writer, write func(), collation string) {
+	if collation == "" {
+		write()
+		return
+	}
+	set, _, _ := strings.Cut(collation, "_")
+	w.around("CONVERT(", write, " USING "+set+") COLLATE "+collation)
 }

@@ -140,9 +140,8 @@ func (postgresql) extreme(w *writer, m *database.Measure, function string) {
 	w.text("::uuid")
 }
 
-func (postgresql) side(w *writer, own database.Ref, other *database.Column, op database.CompareOp) {
-	w.ref(own)
-	c := own.Column
+func (postgresql) side(w *writer, column func(), c, other *database.Column, op database.CompareOp) {
+	column()
 	switch {
 	case c.Kind == database.Float && other.Kind != database.Float:
 		w.text("::text::numeric")
@@ -155,5 +154,12 @@ func (postgresql) side(w *writer, own database.Ref, other *database.Column, op d
 		w.text(`::text COLLATE "C"`)
 	default:
 		w.text(`::text COLLATE "default"`)
+	}
+}
+
+func (postgresql) collate(w *writer, write func(), collation string) {
+	write()
+	if collation != "" {
+		w.text(" COLLATE " + collation)
 	}
 }

@@ -111,8 +111,7 @@ func (sqlite) ratio(w *writer, dividend, divisor term) {
 
 func (sqlite) extreme(w *writer, m *database.Measure, function string) { w.ofColumn(m, function) }
 
-func (sqlite) side(w *writer, own database.Ref, other *database.Column, op database.CompareOp) {
-	column, c := func() { w.ref(own) }, own.Column
+func (sqlite) side(w *writer, column func(), c, other *database.Column, op database.CompareOp) {
 	switch {
 	case c.Exact() || other.Exact():
 		w.around(SQLiteNumber+"(", column, ") COLLATE "+SQLiteDecimal)
@@ -124,3 +123,6 @@ func (sqlite) side(w *writer, own database.Ref, other *database.Column, op datab
 		column()
 	}
 }
+
+// collate adds nothing: SQLite compares by the collation of the left side.
+func (sqlite) collate(_ *writer, write func(), _ string) { write() }

@@ -48,7 +48,7 @@ func (r *conditionReader) compareTo(s *RowSet, at place, t filterTarget, name st
 	if err != nil {
 		return nil, err
 	}
-	if own := t.field.Column; !areComparable(own, other.Column) {
+	if own := t.field.Column; !database.Comparable(own, other.Column) {
 		return nil, r.invalid("a field of type %s cannot be compared with %s of type %s; name one of the same type", own.Kind, word, other.Column.Kind)
 	}
 	if at.ref(t.field.Column) == other {
@@ -119,20 +119,4 @@ func (r *conditionReader) otherModel(s *RowSet, raw json.RawMessage) (access.Sco
 		}
 	}
 	return access.Scope{}, r.invalid("_measure: model: there is no model %s that you may view; find_models names them", lookup.Excerpt(raw))
-}
-
-// areComparable reports whether values of two columns can be compared with each other.
-func areComparable(a, b *database.Column) bool {
-	family := func(c *database.Column) database.Kind {
-		switch c.Kind {
-		case database.Integer, database.Decimal:
-			return database.Float
-		case database.Enum:
-			return database.Text
-		case database.Date, database.TimestampTZ:
-			return database.Timestamp
-		}
-		return c.Kind
-	}
-	return family(a) == family(b) && !b.Incomparable && (a.Kind != database.Other || a.NativeType == b.NativeType)
 }

@@ -700,6 +700,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: reads
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
+    - name: relations
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RelationSpec
+          elementRelationship: associative
+          keys:
+          - name
     - name: rowPolicies
       type:
         list:
@@ -1199,6 +1207,30 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RelationSpec
+  map:
+    fields:
+    - name: columns
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: model
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: references
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: reverseName
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReportActionSpec
   map:
     fields:

@@ -46,6 +46,10 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	Ordering []string `json:"ordering,omitempty"`
 	// listDisplay names the most useful columns of a row; describe_ tells them to agents. Absent, all visible columns.
 	ListDisplay []string `json:"listDisplay,omitempty"`
+	// relations lead to rows of other models though no foreign key of the database does: for views, for databases without
+	// foreign keys, and for columns that share values. They are followed as a foreign key's relation is, for reading only:
+	// nothing is checked or deleted by them.
+	Relations []RelationSpecApplyConfiguration `json:"relations,omitempty"`
 	// inlines are models whose rows belong to a row of this model, and are written together with it.
 	Inlines []InlineSpecApplyConfiguration `json:"inlines,omitempty"`
 	// operations limits the tools to these. Absent, all that the table allows. find_models is always there.
@@ -205,6 +209,19 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithOrdering(values ...string) 
 func (b *MCPModelExposureSpecApplyConfiguration) WithListDisplay(values ...string) *MCPModelExposureSpecApplyConfiguration {
 	for i := range values {
 		b.ListDisplay = append(b.ListDisplay, values[i])
+	}
+	return b
+}
+
+// WithRelations adds the given value to the Relations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Relations field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithRelations(values ...*RelationSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithRelations")
+		}
+		b.Relations = append(b.Relations, *values[i])
 	}
 	return b
 }
