@@ -268,6 +268,8 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		}
 		c.Privileges = privileges(v[13])
 		t.Privileges |= c.Privileges
+		// MariaDB asks for the right to INSERT into a column that an INSERT returns, too.
+		t.InsertReturns = t.InsertReturns && c.Privileges.Has(database.MaySelect|database.MayInsert)
 		t.Columns = append(t.Columns, c)
 	})
 }
