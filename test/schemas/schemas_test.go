@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
@@ -60,6 +61,7 @@ func (a application) test(t *testing.T) {
 		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}, Actions: []string{"*"}}}}
 	endpoint := harness.Serve(t, database, models, []contract.Token{everything}, func(c *contract.Config) {
 		c.Endpoint.Audit = &contract.AuditTable{Name: "mcp_admin_log"}
+		c.Endpoint.Database.StatementTimeout = contract.Duration(10 * time.Minute) // zabbix's items are searched for one on a quiet machine
 	})
 	tally.schemas++
 	for _, m := range endpoint.Status().Models {
