@@ -20,7 +20,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
-	"github.com/mcp-admin/mcp-admin-operator/server/onewrite"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -111,8 +110,7 @@ func (s *Server) Run(ctx context.Context) error {
 			}
 		})
 	}
-	endpoint.ConnContext = onewrite.Context
-	serve := func(listener net.Listener) error { return endpoint.Serve(onewrite.Listener{Listener: listener}) }
+	serve := endpoint.Serve
 	if core.certificate != nil { // over TLS agents get HTTP/2 if they know it
 		endpoint.TLSConfig = core.certificate.tlsConfig()
 		serve = func(listener net.Listener) error { return endpoint.ServeTLS(listener, "", "") }

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/mcp-admin/mcp-admin-operator/server/onewrite"
 )
 
 // The size of the pieces of an answer and of a body. Each piece has its own deadline: a slow network is served, but a
@@ -19,8 +17,6 @@ const (
 // An answer writes one response, as a whole and only once.
 type answer struct {
 	w http.ResponseWriter
-	// conn is the request's connection; nil if it joins no writes.
-	conn *onewrite.Conn
 	// patience is how long a piece may take.
 	patience time.Duration
 	// status is 0 until the answer was sent.
@@ -53,7 +49,6 @@ func (a *answer) send(status int, body ...[]byte) {
 	// A writer without deadlines has no connection that a client could hold.
 	patient := func() { _ = deadlines.SetWriteDeadline(time.Now().Add(a.patience)) }
 	patient()
-	a.conn.Expect(size)
 	a.w.WriteHeader(status)
 	left := sendPiece // of the piece that the deadline is for
 	for _, part := range body {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
-	"github.com/mcp-admin/mcp-admin-operator/server/onewrite"
 	"github.com/mcp-admin/mcp-admin-operator/server/rate"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -89,7 +88,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.options.Now()
 	x := exchanges.Get().(*exchange)
 	x.handler, x.ctx, x.header, x.inBatch, x.form, x.method, x.retryAfter = h, r.Context(), r.Header, false, telemetry.FormNone, "", 0
-	a := answer{w: w, conn: onewrite.Of(x.ctx), patience: h.options.PieceTime}
+	a := answer{w: w, patience: h.options.PieceTime}
 	defer func() {
 		if cause := recover(); cause != nil {
 			h.panicked(cause, &a)
