@@ -173,6 +173,9 @@ kind: MCPModelExposure
 spec: {endpointRef: {name: shop}, table: {name: orders}, pinned: true, key: [a, a], limits: {defaultPageSize: 20, maxPageSize: 10}}
 ---
 kind: MCPModelExposure
+spec: {endpointRef: {name: shop}, table: {name: orders}, relations: [{name: a, columns: [a, b], model: customer, references: [c]}]}
+---
+kind: MCPModelExposure
 spec: {endpointRef: {name: shop}, table: {name: orders}, actions: [{name: act, report: {statement: "select 1 as n"}}], rowPolicies: [{name: mine, groups: [a], allRows: true}]}
 ---
 kind: MCPModelExposure
