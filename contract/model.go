@@ -100,8 +100,8 @@ type Choice struct {
 // Relation leads to the rows of a model whose columns have the same values, though no foreign key does.
 type Relation struct {
 	Name string `json:"name"`
-	// Columns are the model's own, References those of Model, in the same order; none are Model's key. Both are column or API
-	// names.
+	// Columns name this model's columns, References the columns of Model in the same order; without References, Model's key is
+	// meant. Both lists take column names and API names.
 	Columns    []string `json:"columns"`
 	Model      string   `json:"model"`
 	References []string `json:"references,omitempty"`

@@ -6,9 +6,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// A limit is what the row policies of a model make of its rows for one token.
+// A limit narrows the rows of a model, for one token, to those that its row policies show.
 type limit struct {
-	// condition is what a row must meet; nil if the token sees all rows.
+	// A row must meet condition; nil if the token sees all rows.
 	condition database.Condition
 	// print is the Fingerprint.
 	print string

@@ -82,7 +82,7 @@ func (s Scope) PolicyNames() []string {
 	return names
 }
 
-// fingerprint is what Fingerprint returns if these policies match the token.
+// fingerprint returns the Fingerprint of a token that these policies match.
 func (t Token) fingerprint(matching []*catalog.Policy) string {
 	text := binary.AppendUvarint(make([]byte, 0, 256), uint64(len(matching)))
 	for _, p := range matching {

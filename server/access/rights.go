@@ -25,7 +25,7 @@ func (v Verbs) Has(wanted Verbs) bool { return v&wanted == wanted }
 // rights are the rights that a set of rules grants on each model of a catalog, by Model.Index.
 type rights struct {
 	verbs []Verbs
-	// limits are those of the tokens that have the rights.
+	// limits remembers the limits of the tokens that have these rights.
 	limits *limits
 	// actions are the names of actions that rules grant, whatever the actions require; nil if no rule names any.
 	actions [][]string

@@ -60,7 +60,7 @@ func (m *Model) findLinked(l *link, names []string) *problem {
 		switch {
 		case f == nil:
 			return fieldNotFound("relations: "+l.name, name, m.Table, m.all)
-		case !isCompared(f.Column):
+		case !lookup.HasEquality(f.Column):
 			return notAllowed("relations: %s: values of %s, of type %s, cannot be compared", l.name, name, f.Column.Kind)
 		}
 		l.ours = append(l.ours, f.Column)
@@ -89,7 +89,7 @@ func (l *link) findReferences(names []string) (why string) {
 		return fmt.Sprintf("the key of %s has %d columns, and the relation %d; name as many in references", l.to.Name, len(l.theirs), len(l.ours))
 	}
 	for i, theirs := range l.theirs {
-		if ours := l.ours[i]; !isCompared(theirs) || !database.Comparable(ours, theirs) {
+		if ours := l.ours[i]; !lookup.HasEquality(theirs) || !database.Comparable(ours, theirs) {
 			return fmt.Sprintf("%s, of type %s, cannot be compared with %s of %s, of type %s", ours.Name, ours.Kind, theirs.Name, l.to.Name, theirs.Kind)
 		}
 	}
@@ -102,8 +102,6 @@ func (l *link) findReferences(names []string) (why string) {
 func (m *Model) isKey(columns []*database.Column) bool {
 	return len(m.Key) > 0 && len(m.Key) == len(columns) && !slices.ContainsFunc(m.Key, func(f *Field) bool { return !slices.Contains(columns, f.Column) })
 }
-
-func isCompared(c *database.Column) bool { return slices.Contains(lookup.Of(c), lookup.Exact) }
 
 // reverseName is the name of the relation back that nobody declares.
 func reverseName(m *Model, relation string) string { return m.Name + "_by_" + relation }
@@ -177,7 +175,7 @@ func (m *Model) suggestLinks() {
 // namesakeOf is the only other model after whose key a column is named; nil if there is none, or if there are several.
 func (m *Model) namesakeOf(c *database.Column) (found *Model) {
 	for _, to := range m.catalog.served() {
-		if to == m || len(to.Key) != 1 || !isCompared(c) || !database.Comparable(c, to.Key[0].Column) || to.Key[0].Masked {
+		if to == m || len(to.Key) != 1 || !lookup.HasEquality(c) || !database.Comparable(c, to.Key[0].Column) || to.Key[0].Masked {
 			continue
 		}
 		if key := to.Key[0].Column.Name; NamedAfter(c.Name, to.Name, key) || NamedAfter(c.Name, to.Table.Name, key) {

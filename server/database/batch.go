@@ -18,7 +18,7 @@ type Statement struct {
 	Take   func(Answer) error
 }
 
-// Answer is what a statement answered: the rows as Tx has them, the page of a Select, or how many rows an Update matched.
+// Answer has the answer of a statement: the rows as Tx has them, the page of a Select, or how many rows an Update matched.
 type Answer struct {
 	Text    []byte
 	Page    Page

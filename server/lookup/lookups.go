@@ -29,6 +29,9 @@ func Find(name string) Lookup { return byNameForAny[name] }
 // Of returns the names of the lookups that a column has. They are not to be changed.
 func Of(c *database.Column) []string { return namesOf[groupsOf(c)] }
 
+// HasEquality reports whether a column's values can be compared for equality.
+func HasEquality(c *database.Column) bool { return slices.Contains(Of(c), Exact) }
+
 func exact(c *database.Column, value json.RawMessage) (database.Condition, error) {
 	if isNull(value) {
 		return database.IsNull{Column: c}, nil

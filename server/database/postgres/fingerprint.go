@@ -8,8 +8,8 @@ import (
 // A fingerprint of the catalogue is the same only if introspection would find the same, and costs a fraction of that: it looks
 // neither at definitions nor at privileges themselves. Who changes an object writes its row of a catalogue anew, and xmin is the
 // transaction that did. So the rows of each catalogue that introspection depends on are counted, and hashes of their names and
-// transactions are added up. What PostgreSQL changes in place, without a transaction, is in the hash by its value; what is no row of
-// a catalogue stands in fingerprintValues.
+// transactions are added up. What PostgreSQL changes in place, without a transaction, is in the hash by its value; fingerprintValues has
+// what is no row of a catalogue.
 //
 // A hash more than is needed costs a look at the whole schema now and then; one that is missing would hide a change. Who reads
 // something more in introspect_sql.go adds the catalogue that it comes from here, and a change of it to the test.
@@ -17,7 +17,7 @@ import (
 // A watched is a catalogue in the fingerprint.
 type watched struct {
 	catalogue string
-	// name is what a row is known by, and and what belongs to the name or is changed in place; "" is nothing.
+	// name identifies a row. and, unless it is "", has more of the name, or values that are changed in place.
 	name, and string
 	// where leaves out what belongs to a session alone.
 	where string

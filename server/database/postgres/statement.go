@@ -14,7 +14,7 @@ type statement struct {
 	// command is sent as it is if c, the memory that the statement lies in, is nil.
 	command string
 	c       *call
-	// plan is what a read or its count asks for; counts reports whether it is the count.
+	// plan is set for a read and for its count; counts reports whether it is the count.
 	plan   *database.Select
 	counts bool
 	// table is what a write writes to, and inserts reports whether it adds a row. returning is what it asks for of the row,

@@ -74,20 +74,19 @@ func (w *writer) equalColumns(columns, others []*database.Column, other int) {
 
 // equal writes that a column of the present source equals one of another source. Those of a foreign key need nothing else.
 func (w *writer) equal(column, of *database.Column, other int) {
-	own, others := func() { w.column(column) }, func() { w.columnOf(other, of) }
 	switch {
 	case column.Kind != of.Kind || column.Kind == database.Enum && !sameEnum(column, of) || (column.NativeType == "oid") != (of.NativeType == "oid"):
-		w.dialect.side(w, own, column, of, database.Equal)
+		w.dialect.side(w, func() { w.column(column) }, column, of, database.Equal)
 		w.text(" = ")
-		w.dialect.side(w, others, of, column, database.Equal)
+		w.dialect.side(w, func() { w.columnOf(other, of) }, of, column, database.Equal)
 	case column.Collation != of.Collation:
-		own()
+		w.column(column)
 		w.text(" = ")
-		w.dialect.collate(w, others, column.Collation)
+		w.dialect.collate(w, func() { w.columnOf(other, of) }, column.Collation)
 	default:
-		own()
+		w.column(column)
 		w.text(" = ")
-		others()
+		w.columnOf(other, of)
 	}
 }
 

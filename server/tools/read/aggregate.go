@@ -233,7 +233,7 @@ func (g *groupReader) readKey(path string) (key database.GroupKey, err error) {
 		return key, err
 	}
 	key.Join = at.join
-	if !slices.Contains(lookup.Of(key.Column), lookup.Exact) {
+	if !lookup.HasEquality(key.Column) {
 		return key, call.Invalid("group_by: values of %s, of type %s, cannot be compared, so they make no groups; the fields to group by are %s", path, key.Column.Kind, strings.Join(GroupedFields(at.scope), ", "))
 	}
 	return key, nil
@@ -278,7 +278,7 @@ func hasPart(c *database.Column, part database.GroupPart) bool {
 func GroupedFields(scope access.Scope) []string {
 	var names []string
 	for _, f := range scope.Fields() {
-		if !f.Masked && slices.Contains(lookup.Of(f.Column), lookup.Exact) {
+		if !f.Masked && lookup.HasEquality(f.Column) {
 			names = append(names, f.Name)
 		}
 	}

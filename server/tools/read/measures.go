@@ -163,7 +163,7 @@ func takes(of database.MeasureFunc, c *database.Column) bool {
 	case database.Min, database.Max:
 		return c.HasExtremes()
 	case database.CountDistinct:
-		return slices.Contains(lookup.Of(c), lookup.Exact)
+		return lookup.HasEquality(c)
 	}
 	return true
 }
