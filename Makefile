@@ -3,6 +3,8 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
+# The programs are static. Tests are built likewise, so that each package is compiled once for both.
+export CGO_ENABLED := 0
 
 # The control plane for tests and for the local cluster: the one in KUBEBUILDER_ASSETS if it is complete, else built here.
 KUBE_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl
@@ -227,9 +229,9 @@ version_ldflags = -X github.com/mcp-admin/mcp-admin-operator/contract/version.ve
 
 .PHONY: build
 build: ## Build the manager, the server and the program for people
-	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-manager ./cmd/manager
-	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
-	@CGO_ENABLED=0 go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
+	@go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-manager ./cmd/manager
+	@go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin-server ./cmd/server
+	@go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
 	@ln -sf mcp-admin bin/kubectl-mcp_admin
 
 .PHONY: images

@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -40,6 +41,9 @@ type fakeServer struct {
 	status contract.Status
 	serial int
 	frozen bool
+	// parts are the newest Secrets of the Config, by name; base is what their names begin with.
+	parts map[string]contract.Part
+	base  string
 	// look is the newest request to look at the database, seen the newest answer that the manager says it has.
 	look, seen string
 	// tables says what the pod finds of a model, by its table; what is not there is served.
@@ -51,7 +55,9 @@ type fakeServer struct {
 
 // runServer starts a pod of an endpoint, and makes the endpoint's Deployment say that it is available.
 func (w *world) runServer(endpoint, name string) *fakeServer {
-	s := &fakeServer{tables: map[string]contract.ModelStatus{}, news: make(chan struct{})}
+	s := &fakeServer{
+		tables: map[string]contract.ModelStatus{}, parts: map[string]contract.Part{}, base: endpoint + "-mcp-config", news: make(chan struct{}),
+	}
 	s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonConnected, Engine: "SQLite", Version: "3.50"}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop, s.stopped = stop, ctx.Done()
@@ -74,7 +80,9 @@ func (w *world) runServer(endpoint, name string) *fakeServer {
 	Expect(k8s.Create(ctx, s.pod)).To(Succeed())
 	s.pod.Status.PodIP = "10.0.0.1"
 	s.setReady(true)
-	go s.follow(ctx, client.ObjectKey{Namespace: w.namespace, Name: endpoint + "-mcp-config"})
+	secrets, err := k8s.Watch(ctx, &corev1.SecretList{}, client.InNamespace(w.namespace))
+	Expect(err).NotTo(HaveOccurred())
+	go s.follow(secrets)
 	return s
 }
 
@@ -115,55 +123,65 @@ func (s *fakeServer) setReady(ready bool) {
 	Expect(k8s.Status().Update(context.Background(), s.pod)).To(Succeed())
 }
 
-// follow applies each new part of the Config whose name is given.
-func (s *fakeServer) follow(ctx context.Context, base client.ObjectKey) {
-	read := func(name string) contract.Part {
-		var secret corev1.Secret
-		if err := k8s.Get(ctx, client.ObjectKey{Namespace: base.Namespace, Name: name}, &secret); err != nil {
-			return nil
+// follow applies each new part of the Config.
+func (s *fakeServer) follow(secrets watch.Interface) {
+	defer secrets.Stop()
+	for {
+		select {
+		case event, open := <-secrets.ResultChan():
+			if !open {
+				return
+			}
+			if secret, is := event.Object.(*corev1.Secret); is && strings.HasPrefix(secret.Name, s.base) {
+				s.hear(secret, event.Type == watch.Deleted)
+			}
+		case <-s.stopped:
+			return
 		}
-		return secret.Data
 	}
-	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
-		part := read(contract.MainSecret(base.Name))
-		if part == nil {
-			continue
-		}
-		config, err := contract.DecodeMain(part)
-		s.mu.Lock()
-		frozen := s.frozen
-		if err != nil && !frozen && s.status.Refused == nil {
+}
+
+func (s *fakeServer) hear(secret *corev1.Secret, deleted bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts[secret.Name] = secret.Data
+	if deleted {
+		delete(s.parts, secret.Name)
+	}
+	s.take()
+}
+
+// take applies the Config, as far as it is there, unless the pod is frozen. The caller holds the lock.
+func (s *fakeServer) take() {
+	main := s.parts[contract.MainSecret(s.base)]
+	if main == nil || s.frozen {
+		return
+	}
+	config, err := contract.DecodeMain(main)
+	if err != nil {
+		if s.status.Refused == nil {
 			s.status.Refused = &contract.Refusal{Message: err.Error()}
 			s.changed()
 		}
-		s.mu.Unlock()
-		if err != nil || frozen {
+		return
+	}
+	revisions := make([]int64, config.Layout.Parts)
+	for i := range revisions {
+		tokens, err := contract.DecodeTokens(s.parts[contract.TokensSecret(s.base, i)], i)
+		if err != nil {
 			continue
 		}
-		revisions := make([]int64, config.Layout.Parts)
-		for i := range revisions {
-			part := read(contract.TokensSecret(base.Name, i))
-			if part == nil {
-				continue
-			}
-			tokens, err := contract.DecodeTokens(part, i)
-			if err != nil {
-				continue
-			}
-			revisions[i] = tokens.Revision
-			for _, t := range tokens.Tokens {
-				if contract.PartOf(t.Namespace, t.Name, config.Layout.Parts) == i {
-					config.Tokens = append(config.Tokens, t)
-				}
+		revisions[i] = tokens.Revision
+		for _, t := range tokens.Tokens {
+			if contract.PartOf(t.Namespace, t.Name, config.Layout.Parts) == i {
+				config.Tokens = append(config.Tokens, t)
 			}
 		}
-		s.mu.Lock()
-		if !s.frozen && (s.config == nil || s.config.Revision != config.Revision || !slices.Equal(s.status.TokenParts, revisions)) {
-			s.config, s.key = config, config.Endpoint.StatusKey
-			s.status.TokenParts = revisions
-			s.report()
-		}
-		s.mu.Unlock()
+	}
+	if s.config == nil || s.config.Revision != config.Revision || !slices.Equal(s.status.TokenParts, revisions) {
+		s.config, s.key = config, config.Endpoint.StatusKey
+		s.status.TokenParts = revisions
+		s.report()
 	}
 }
 
@@ -189,6 +207,7 @@ func (s *fakeServer) change(f func(*fakeServer)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f(s)
+	s.take()
 	if s.config != nil && !s.frozen {
 		s.report()
 	}

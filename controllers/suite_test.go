@@ -31,11 +31,9 @@ import (
 // The real API server and etcd that the cases share, and the manager that works on it.
 var (
 	apiServer *envtest.Environment
-	k8s       client.Client
+	k8s       client.WithWatch
 	running   *testManager
 	recorded  *versionRecorder
-	// watcher watches what k8s reads.
-	watcher client.WithWatch
 )
 
 // patience ends a test that waits for what never happens. What the controllers would find by looking again some time
@@ -46,13 +44,7 @@ const patience = 2 * time.Minute
 var _, configKey, _ = ed25519.GenerateKey(nil)
 
 func TestControllers(t *testing.T) {
-	apiServer = &envtest.Environment{
-		BinaryAssetsDirectory: apiserver.Assets(t),
-		CRDDirectoryPaths:     []string{filepath.Join("..", "config", "crd", "bases")},
-		ErrorIfCRDPathMissing: true,
-		// A busy machine takes its time.
-		ControlPlaneStartTimeout: 2 * time.Minute, ControlPlaneStopTimeout: 2 * time.Minute,
-	}
+	apiServer, _ = apiserver.Start(t, filepath.Join("..", "config", "crd", "bases"))
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(patience)
 	SetDefaultEventuallyPollingInterval(10 * time.Millisecond)
@@ -63,16 +55,14 @@ func TestControllers(t *testing.T) {
 
 var _ = BeforeSuite(func() {
 	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	config, err := apiServer.Start()
-	Expect(err).NotTo(HaveOccurred())
+	config := apiServer.Config
 	config.QPS, config.Burst = -1, -1
 	scheme, err := controllers.NewScheme()
 	Expect(err).NotTo(HaveOccurred())
-	k8s, err = client.New(config, client.Options{Scheme: scheme})
+	direct, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
+	k8s = newPatientClient(direct)
 	recorded = startRecorder(config)
-	watcher, err = client.NewWithWatch(config, client.Options{Scheme: scheme})
-	Expect(err).NotTo(HaveOccurred())
 	running = startManager(config)
 })
 
@@ -87,7 +77,6 @@ var _ = AfterSuite(func() {
 		}
 		running.stop()
 	}
-	DeferCleanup(apiServer.Stop)
 	if recorded != nil {
 		recorded.finish()
 	}

@@ -53,7 +53,7 @@ var _ = Describe("The number of pods", func() {
 	// watched counts the values that a Deployment's replicas had.
 	watched := func() *[]int32 {
 		GinkgoHelper()
-		watching, err := watcher.Watch(context.Background(), &appsv1.DeploymentList{}, client.InNamespace(w.namespace))
+		watching, err := k8s.Watch(context.Background(), &appsv1.DeploymentList{}, client.InNamespace(w.namespace))
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(watching.Stop)
 		seen := &[]int32{}

@@ -2,6 +2,7 @@
 package apiserver
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,14 +18,16 @@ import (
 const patience = 2 * time.Minute
 
 // Start starts etcd and an API server with the CustomResourceDefinitions of some folders, and ends them with the test. The
-// test is skipped if there is no API server to start.
+// test is skipped if there is no API server to start. The client's configuration is an administrator's.
 func Start(t testing.TB, crds ...string) (*envtest.Environment, *rest.Config) {
 	t.Helper()
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory: Assets(t), CRDDirectoryPaths: crds, ErrorIfCRDPathMissing: true,
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience,
 	}
-	config, err := environment.Start()
+	text := rand.Text()
+	configure(t, environment, text)
+	_, err := environment.Start()
 	t.Cleanup(func() {
 		if err := environment.Stop(); err != nil {
 			t.Error(err)
@@ -33,7 +36,20 @@ func Start(t testing.TB, crds ...string) (*envtest.Environment, *rest.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return environment, config
+	environment.Config.CertData, environment.Config.KeyData, environment.Config.BearerToken = nil, nil, text
+	return environment, environment.Config
+}
+
+// configure leaves out what a test has no use for and each request pays for: queues for fairness, and the proof of a client's
+// certificate. The administrator has a token instead.
+func configure(t testing.TB, environment *envtest.Environment, token string) {
+	file := filepath.Join(t.TempDir(), "tokens.csv")
+	if err := os.WriteFile(file, []byte(token+",admin,admin,system:masters\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	environment.ControlPlane.GetAPIServer().Configure().
+		Set("token-auth-file", file).
+		Set("enable-priority-and-fairness", "false")
 }
 
 // Assets returns the folder with the programs of the control plane: KUBEBUILDER_ASSETS, else the project's bin/k8s. The test

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -54,12 +55,37 @@ func (o *outcome) run(ctx context.Context) error {
 		return err
 	}
 	defer log.Close()
-	args := o.suite.program
-	if args == nil {
-		// vet is a linter's affair. A test's own limit of time would hide which test hangs.
-		args = append([]string{"go", "test", "-json", "-count=1", "-vet=off", fmt.Sprintf("-timeout=%s", patience)}, o.suite.packages...)
-		args = append(args, o.suite.args...)
+	for _, args := range o.suite.commands() {
+		err = errors.Join(err, o.command(ctx, args, log))
 	}
+	if ctx.Err() != nil {
+		return errors.Join(errors.New("it was ended before it was done"), err)
+	}
+	return err
+}
+
+// commands are the suite's program, or the commands that test its packages: the go command may give an earlier result of
+// those that are closed.
+func (s *suite) commands() [][]string {
+	if s.program != nil {
+		return [][]string{s.program}
+	}
+	var commands [][]string
+	for _, one := range []struct {
+		packages []string
+		flags    []string
+	}{{s.packages, []string{"-count=1"}}, {s.closed, nil}} {
+		if len(one.packages) > 0 {
+			// vet is a linter's affair. A test's own limit of time would hide which test hangs.
+			flags := append([]string{"-json", "-vet=off", fmt.Sprintf("-timeout=%s", patience)}, one.flags...)
+			commands = append(commands, slices.Concat([]string{"go", "test"}, flags, one.packages, s.args))
+		}
+	}
+	return commands
+}
+
+// command runs one command of the suite, and takes in what it prints.
+func (o *outcome) command(ctx context.Context, args []string, log io.Writer) error {
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env = append(append(os.Environ(), o.suite.environment...), "MCP_TEST_SEED="+cmp.Or(os.Getenv("MCP_TEST_SEED"), usualSeed))
 	if !o.suite.alone {
@@ -82,15 +108,12 @@ func (o *outcome) run(ctx context.Context) error {
 			o.readTests(reader, log)
 		}
 	}()
-	err = c.Run()
+	err := c.Run()
 	if c.ProcessState != nil {
-		o.processor = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+		o.processor += c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	}
 	_ = writer.Close() // it cannot fail
 	<-done
-	if ctx.Err() != nil {
-		return errors.Join(errors.New("it was ended before it was done"), err)
-	}
 	return err
 }
 

@@ -32,7 +32,7 @@ func main() {
 	rest := flag.Bool("rest", false, "run the suites that \"make test\" leaves out, and those of which it does a part; tests are whole")
 	only := flag.String("run", "", "run only the tests whose names match")
 	list := flag.Bool("list", false, "list the suites")
-	beside := flag.Int("side-by-side", 3, "how many suites run at the same time")
+	beside := flag.Int("side-by-side", 4, "how many suites run at the same time")
 	flag.Parse()
 	if *list {
 		for _, s := range everything {
@@ -56,17 +56,8 @@ func run(ctx context.Context, names []string, rest bool, only string, beside int
 	if err := os.MkdirAll(logs, 0o700); err != nil {
 		return err
 	}
-	for _, s := range picked {
-		s.whole = rest
-		if only != "" {
-			s.args = append(s.args, "-run", only)
-		}
-		if s.name != "units" {
-			continue
-		}
-		if s.packages, err = others(ctx); err != nil {
-			return err
-		}
+	if err := prepare(ctx, picked, rest, only); err != nil {
+		return err
 	}
 	began := time.Now()
 	fmt.Printf("%d suites, %d at a time; their output is in %s\n", len(picked), beside, logs)
@@ -82,6 +73,38 @@ func run(ctx context.Context, names []string, rest bool, only string, beside int
 		sum.run(ctx, group, width)
 	}
 	return sum.tell(time.Since(began))
+}
+
+// prepare says what the suites do this time.
+func prepare(ctx context.Context, picked []*suite, rest bool, only string) error {
+	alike, err := closed(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range picked {
+		s.whole = rest
+		if only != "" {
+			s.args = append(s.args, "-run", only)
+		}
+		if s.program != nil {
+			continue
+		}
+		if s.name == "units" {
+			s.packages, err = others(ctx)
+		} else {
+			s.packages, err = packages(ctx, s.packages...)
+		}
+		if err != nil {
+			return err
+		}
+		for _, p := range s.packages {
+			if slices.Contains(alike, p) {
+				s.closed = append(s.closed, p)
+			}
+		}
+		s.packages = slices.DeleteFunc(s.packages, func(p string) bool { return slices.Contains(s.closed, p) })
+	}
+	return nil
 }
 
 // others are the packages that no suite names.

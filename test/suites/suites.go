@@ -12,6 +12,8 @@ type suite struct {
 	about string
 	// packages are patterns of Go packages; the suite "units" has all that no other suite has.
 	packages []string
+	// closed are the packages among them that depend on nothing outside their process; run takes them out of packages.
+	closed []string
 	// args are further arguments of "go test".
 	args []string
 	// program is run instead, with its arguments.
@@ -27,9 +29,14 @@ type suite struct {
 	alone bool
 }
 
+// aboutTokens are the files of the controllers' cases that run in the suite "tokens": about half of the time. These cases mostly
+// wait, so that two halves side by side, each with its API server, end sooner.
+const aboutTokens = "token|layout|removals|callers|rollouts|reports"
+
 // everything are the suites, the longest first: nothing then waits for a long one in the end.
 var everything = []suite{
-	{name: "controllers", about: "the controllers, against a real API server", packages: []string{"./controllers/..."}},
+	{name: "controllers", about: "the controllers, against a real API server", packages: []string{"./controllers"}, args: []string{"-ginkgo.skip-file=" + aboutTokens}},
+	{name: "tokens", about: "the same, of tokens and who has been let in by them", packages: []string{"./controllers"}, args: []string{"-ginkgo.focus-file=" + aboutTokens}},
 	{name: "commands", about: "the program for people, against a server and a cluster", packages: []string{"./cmd/...", "./test/apiserver/..."}},
 	{name: "server", about: "the server and its engines", packages: []string{"./server/..."}},
 	{name: "engines", about: "one suite of behaviour on every engine", packages: []string{"./test/engines"}, more: true},
