@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-func TestNineTenthsOfTheContainersMemoryAreTheLimit(t *testing.T) {
+func TestFourFifthsOfTheContainersMemoryAreTheLimit(t *testing.T) {
 	defer debug.SetMemoryLimit(math.MaxInt64)
 	for _, row := range []struct {
 		container, own string
 		want           int64
 	}{
-		{"268435456", "", 241591905},
+		{"268435456", "", 214748364},
 		{"", "", 0},
 		{"0", "", 0},
 		{"much", "", 0},
@@ -39,10 +39,10 @@ func TestGarbageIsCollectedSeldomIfMemoryHasRoom(t *testing.T) {
 		soft      int64
 		want      int
 	}{
-		{"the usual limit of a pod", "", 240 << 20, 400},
+		{"the usual limit of a pod", "", 205 << 20, 250},
 		{"no limit", "", math.MaxInt64, usual},
 		{"little memory", "", 57 << 20, usual},
-		{"a goal of the administrator's", "50", 240 << 20, usual},
+		{"a goal of the administrator's", "50", 205 << 20, usual},
 	} {
 		debug.SetGCPercent(usual)
 		debug.SetMemoryLimit(row.soft)

@@ -9,6 +9,9 @@ type Members struct {
 // Reset forgets all names and keeps the memory.
 func (m *Members) Reset() { m.text, m.ends = m.text[:0], m.ends[:0] }
 
+// Size is how many bytes all names take in an object.
+func (m *Members) Size() int { return len(m.text) }
+
 // Add adds the next member's name.
 func (m *Members) Add(name string) {
 	if len(m.ends) > 0 {

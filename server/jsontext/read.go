@@ -1,7 +1,6 @@
 package jsontext
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -16,13 +15,19 @@ func ReadObject(data []byte) (map[string]json.RawMessage, bool) {
 	if !json.Valid(data) {
 		return nil, false
 	}
-	switch data[SkipSpace(data, 0)] {
-	case '{':
+	return ReadObjectIn(data)
+}
+
+// ReadObjectIn is ReadObject of a value within JSON that was read before: it is not checked again.
+func ReadObjectIn(data []byte) (map[string]json.RawMessage, bool) {
+	at := SkipSpace(data, 0)
+	switch {
+	case at == len(data):
+		return nil, false
+	case data[at] == '{':
 		return MembersOf(data), true
-	case 'n':
-		return nil, true
 	}
-	return nil, false
+	return nil, data[at] == 'n'
 }
 
 // MembersOf is ReadObject of an object that is known to be one.
@@ -52,19 +57,28 @@ func ReadStrings(data []byte) ([]string, bool) {
 }
 
 // ReadString returns the text of a string; false for anything else. There are no spaces around it.
-func ReadString(data []byte) (text string, ok bool) {
+func ReadString(data []byte) (string, bool) {
 	if len(data) < 2 || data[0] != '"' {
 		return "", false
 	}
 	if inside := data[1 : len(data)-1]; data[len(data)-1] == '"' && isPlain(inside) {
 		return string(inside), true
 	}
-	return text, json.Unmarshal(data, &text) == nil
+	var unescaped string // not a named result, for which each call would take memory
+	err := json.Unmarshal(data, &unescaped)
+	return unescaped, err == nil
 }
 
 // isPlain reports whether each character between a string's quotes stands for itself.
 func isPlain(inside []byte) bool {
-	return bytes.IndexFunc(inside, func(r rune) bool { return r == '"' || r == '\\' || r < ' ' || r == utf8.RuneError }) < 0
+	ascii := true
+	for _, c := range inside {
+		if c < ' ' || c == '"' || c == '\\' {
+			return false
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	return ascii || utf8.Valid(inside)
 }
 
 // AppendMarshaled appends JSON as encoding/json writes it where it is part of something else: without the spaces between its

@@ -62,3 +62,10 @@ func TestReadingCopiesNothing(t *testing.T) {
 		t.Errorf("limit is %s: it is a copy", got)
 	}
 }
+
+func TestAStringWithoutEscapesTakesItsOwnMemoryAlone(t *testing.T) {
+	text := []byte(`"published__year"`)
+	if got := testing.AllocsPerRun(100, func() { jsontext.ReadString(text) }); got > 1 {
+		t.Errorf("%v allocations", got)
+	}
+}

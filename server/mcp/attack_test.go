@@ -24,7 +24,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 )
 
-// podMemory is a pod's memory limit; the runtime's limit is nine tenths of it.
+// podMemory is a pod's memory limit.
 const podMemory = 256 << 20
 
 // victimVariable tells the test's own program to be the server that is attacked.
@@ -51,7 +51,8 @@ select i, 1, hex(zeroblob(2048)), hex(zeroblob(2048)), hex(zeroblob(2048)), hex(
 
 // beVictim serves an endpoint with a pod's default limits until its input ends. It prints its address.
 func beVictim() {
-	memlimit.PreferSpeed(os.Getenv) // as the program does
+	memlimit.Set(os.Getenv) // as the program does
+	memlimit.PreferSpeed(os.Getenv)
 	dir, err := os.MkdirTemp("", "victim")
 	if err != nil {
 		panic(err)
@@ -97,7 +98,7 @@ func startVictim(t *testing.T) *victim {
 		t.Skip("the memory of a process is read from /proc")
 	}
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), victimVariable+"=yes", "GOMEMLIMIT="+strconv.Itoa(podMemory*9/10))
+	command.Env = append(os.Environ(), victimVariable+"=yes", memlimit.Variable+"="+strconv.Itoa(podMemory))
 	command.Stderr = os.Stderr
 	input, err := command.StdinPipe()
 	if err != nil {

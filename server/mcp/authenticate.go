@@ -23,7 +23,7 @@ const noToken identity.Refusal = "token"
 // authenticate finds the request's token in x.endpoint; if there is none, it answers and returns false. While a part of
 // the tokens is missing nobody can tell whether a token is bad: the client is asked to come again.
 func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
-	x.token = h.tokenOf(r.Context(), x.endpoint, r.Header)
+	x.token = h.tokenOf(r.Context(), x.endpoint, x.shown)
 	switch {
 	case !x.token.IsNobody():
 		return true
@@ -44,15 +44,14 @@ func (x *exchange) readmit() bool {
 		return false
 	}
 	x.endpoint = endpoint
-	x.token = x.handler.tokenOf(x.ctx, endpoint, x.header)
+	x.token = x.handler.tokenOf(x.ctx, endpoint, x.shown)
 	return !x.token.IsNobody()
 }
 
-// tokenOf returns the token that a request shows, or nobody: the token with that text, or else the token for the caller to
+// tokenOf returns the token of what a request shows, or nobody: the token with that text, or else the token for the caller to
 // whom somebody else issued it. Refusals are counted by their reasons.
-func (h *Handler) tokenOf(ctx context.Context, endpoint Endpoint, header http.Header) access.Token {
+func (h *Handler) tokenOf(ctx context.Context, endpoint Endpoint, shown access.Bearer) access.Token {
 	now := h.options.Now()
-	shown := access.ReadBearer(authorization(header))
 	token := endpoint.Authenticate(shown, now)
 	if !token.IsNobody() {
 		return token

@@ -22,6 +22,8 @@ type exchange struct {
 	ctx      context.Context
 	endpoint Endpoint
 	header   http.Header
+	// shown is the bearer token that the request shows, and token the MCPToken that was found for it.
+	shown    access.Bearer
 	token    access.Token
 	protocol protocol
 	// view is the view that the URL asks for in lists.
@@ -88,7 +90,8 @@ func (x *exchange) release() {
 		x.out, x.buffer = nil, nil
 	}
 	x.compressed, x.varies, x.shared, x.listAt = false, false, tools.List{}, 0
-	x.handler, x.ctx, x.endpoint, x.header, x.token, x.holder, x.view = nil, nil, nil, nil, access.Token{}, "", tools.View{}
+	x.handler, x.ctx, x.endpoint, x.header, x.holder, x.view = nil, nil, nil, nil, "", tools.View{}
+	x.shown, x.token = access.Bearer{}, access.Token{}
 	exchanges.Put(x)
 }
 

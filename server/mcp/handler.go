@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/rate"
@@ -166,6 +167,7 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 		a.refuse(http.StatusForbidden, "Origin not allowed")
 		return
 	}
+	x.shown = access.ReadBearer(authorization(r.Header))
 	if !h.authenticate(a, r, x) {
 		return
 	}

@@ -9,3 +9,10 @@ func (p *Pool) Waiting() (n int) {
 	}
 	return n
 }
+
+// Known is how many names the pool remembers.
+func (p *Pool) Known() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.holders)
+}

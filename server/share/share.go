@@ -232,9 +232,9 @@ func (p *Pool) holder(name string) *holder {
 // maxSpare is how many holders are kept to be used again.
 const maxSpare = 64
 
-// forget lets a holder go that holds nothing and waits for nothing.
+// forget lets a holder go that holds nothing and waits for nothing. While there are few it stays: it will soon come again.
 func (p *Pool) forget(h *holder) {
-	if h.used != 0 || len(h.queue) > 0 {
+	if h.used != 0 || len(h.queue) > 0 || len(p.holders) <= maxSpare {
 		return
 	}
 	delete(p.holders, h.name)

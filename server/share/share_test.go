@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -123,6 +124,21 @@ func TestTheFastPathAllocatesNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestNamesThatHoldNothingAreForgotten(t *testing.T) {
+	p := share.New(1000, 1000)
+	names := make([]string, 1000)
+	for i := range names {
+		names[i] = "token-" + strconv.Itoa(i)
+		p.Try(names[i], 1)
+	}
+	for _, name := range names {
+		p.Give(name, 1)
+	}
+	if known := p.Known(); known > 64 {
+		t.Errorf("%d names are remembered", known)
 	}
 }
 

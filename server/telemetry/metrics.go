@@ -25,10 +25,11 @@ const OutcomeOK = "ok"
 
 // Metrics are the server's metrics in a registry of their own. Safe for concurrent use.
 type Metrics struct {
-	registry  *prometheus.Registry
-	requests  *prometheus.CounterVec
-	durations *prometheus.HistogramVec
-	calls     *prometheus.CounterVec
+	registry *prometheus.Registry
+	// requests, durations and calls are found by their labels' values.
+	requests  *children[requestLabels, prometheus.Counter]
+	durations *children[string, prometheus.Observer]
+	calls     *children[callLabels, prometheus.Counter]
 	limited   prometheus.Counter
 	callers   *prometheus.CounterVec
 	inFlight  prometheus.Gauge
@@ -37,23 +38,32 @@ type Metrics struct {
 	database  prometheus.Gauge
 }
 
+// The labels of what is counted.
+type (
+	requestLabels struct{ form, method, status string }
+	callLabels    struct{ operation, outcome string }
+)
+
 // NewMetrics returns metrics that have counted nothing yet.
 func NewMetrics() *Metrics {
+	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mcp_admin_requests_total",
+		Help: "Requests to the endpoint that were answered, by the body's form, the method it names and the class of the HTTP status.",
+	}, []string{"form", "method", "status"})
+	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "mcp_admin_request_duration_seconds",
+		Help:    "Time from a request's headers to the end of its answer, by the method it names.",
+		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+	}, []string{"method"})
+	calls := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mcp_admin_tool_calls_total",
+		Help: "Tool calls, by the operation in the tool's name and the outcome: ok, or the error's code.",
+	}, []string{"operation", "outcome"})
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mcp_admin_requests_total",
-			Help: "Requests to the endpoint that were answered, by the body's form, the method it names and the class of the HTTP status.",
-		}, []string{"form", "method", "status"}),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "mcp_admin_request_duration_seconds",
-			Help:    "Time from a request's headers to the end of its answer, by the method it names.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-		}, []string{"method"}),
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mcp_admin_tool_calls_total",
-			Help: "Tool calls, by the operation in the tool's name and the outcome: ok, or the error's code.",
-		}, []string{"operation", "outcome"}),
+		registry:  prometheus.NewRegistry(),
+		requests:  newChildren(func(l requestLabels) prometheus.Counter { return requests.WithLabelValues(l.form, l.method, l.status) }),
+		durations: newChildren(func(method string) prometheus.Observer { return durations.WithLabelValues(method) }),
+		calls:     newChildren(func(l callLabels) prometheus.Counter { return calls.WithLabelValues(l.operation, l.outcome) }),
 		limited: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mcp_admin_rate_limited_total",
 			Help: "Calls that were refused because their token called more often than it may.",
@@ -79,7 +89,7 @@ func NewMetrics() *Metrics {
 			Help: "1 while the newest attempt to reach the database succeeded.",
 		}),
 	}
-	m.registry.MustRegister(m.requests, m.durations, m.calls, m.limited, m.callers, m.inFlight, m.revision, m.refused, m.database,
+	m.registry.MustRegister(requests, durations, calls, m.limited, m.callers, m.inFlight, m.revision, m.refused, m.database,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -123,13 +133,13 @@ func (m *Metrics) Request(form Form, method string, status int, took time.Durati
 	if method == "" {
 		method = "none"
 	}
-	m.requests.WithLabelValues(string(form), method, class).Inc()
-	m.durations.WithLabelValues(method).Observe(took.Seconds())
+	m.requests.of(requestLabels{string(form), method, class}).Inc()
+	m.durations.of(method).Observe(took.Seconds())
 }
 
 // ToolCall counts a call of a tool. operation must be one of a bounded set.
 func (m *Metrics) ToolCall(operation, outcome string) {
-	m.calls.WithLabelValues(operation, outcome).Inc()
+	m.calls.of(callLabels{operation, outcome}).Inc()
 }
 
 // RateLimited counts a call that was refused because its token called more often than it may.

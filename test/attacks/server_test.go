@@ -18,7 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// podMemory is a pod's memory limit; the runtime's limit is nine tenths of it.
+// podMemory is a pod's memory limit.
 const podMemory = 256 << 20
 
 // statementTimeout is the endpoint's, unless the test asks for another.
@@ -48,7 +48,8 @@ func TestServe(t *testing.T) {
 	if text == "" {
 		t.Skip("this is what the attacks run")
 	}
-	memlimit.PreferSpeed(os.Getenv) // as the program does
+	memlimit.Set(os.Getenv) // as the program does
+	memlimit.PreferSpeed(os.Getenv)
 	if err := json.Unmarshal([]byte(text), &database); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func start(t *testing.T, database harness.Database, variables ...string) *attack
 	if err != nil {
 		t.Fatal(err)
 	}
-	variables = append(variables, databaseVariable+"="+string(text), "GOMEMLIMIT="+strconv.Itoa(podMemory*9/10))
+	variables = append(variables, databaseVariable+"="+string(text), memlimit.Variable+"="+strconv.Itoa(podMemory))
 	process, url := harness.Apart(t, variables, "-test.run", "^TestServe$")
 	return &attacked{t, url, process.Process.Pid}
 }

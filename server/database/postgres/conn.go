@@ -17,6 +17,7 @@ type conn struct {
 	// generation is the database's when the connection was made; expires is when another should take its place.
 	generation int64
 	expires    time.Time
+	limit      *guard
 }
 
 // connect makes a connection as the settings say now, and prepares its session.
@@ -30,6 +31,7 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 		return nil, err // the settings can be read again at no cost
 	}
 	if c.Conn, err = pgx.ConnectConfig(ctx, config); err == nil {
+		c.limit = newGuard(c.PgConn())
 		limited, cancel := context.WithTimeout(ctx, dial.Timeout)
 		defer cancel()
 		if err = d.prepareSession(limited, c.PgConn()); err == nil {
@@ -50,14 +52,18 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 func (d *db) reset() { d.generation.Add(1) }
 
 // Release gives the connection back.
-func (c *conn) Release() { c.db.pool.Release(c) }
+func (c *conn) Release() {
+	c.unguard()
+	c.db.pool.Release(c)
+}
 
 func (c *conn) current() bool { return c.generation == c.db.generation.Load() }
 
-// Keep implements connpool.Conn. A connection that is still in a transaction, or in the middle of an answer, is closed.
+// Keep implements connpool.Conn. A connection that is still in a transaction, or in the middle of an answer, or was given up,
+// is closed.
 func (c *conn) Keep() bool {
 	p := c.PgConn()
-	return !p.IsClosed() && !p.IsBusy() && p.TxStatus() == 'I' && c.current()
+	return !p.IsClosed() && !p.IsBusy() && p.TxStatus() == 'I' && c.current() && !c.givenUp()
 }
 
 // Aged implements connpool.Conn.

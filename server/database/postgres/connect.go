@@ -42,6 +42,7 @@ func (d *db) connectConfig() (*pgx.ConnConfig, error) {
 	config.ConnectTimeout = dial.Timeout
 	// Introspection uses pgx; without a statement cache that works behind a pooler, too.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0 // they would take 50 KB of each connection
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}
 	}

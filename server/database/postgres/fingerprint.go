@@ -105,9 +105,8 @@ func (d *db) Unchanged(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer conn.Release()
-	guarded, cancel := d.guard(ctx, 1)
-	defer cancel()
-	found, err := d.fingerprint(guarded, conn)
+	conn.guard(1)
+	found, err := d.fingerprint(ctx, conn)
 	if err != nil {
 		return false, d.statementError(ctx, err)
 	}

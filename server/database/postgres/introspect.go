@@ -21,9 +21,8 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 		return nil, err
 	}
 	defer conn.Release()
-	guarded, cancel := d.guard(ctx, 12)
-	defer cancel()
-	found, err := d.introspect(guarded, conn)
+	conn.guard(12)
+	found, err := d.introspect(ctx, conn)
 	if err != nil {
 		return nil, d.statementError(ctx, err)
 	}

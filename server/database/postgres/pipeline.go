@@ -45,10 +45,10 @@ func (t *transaction) send(ctx context.Context) (*statement, error) {
 	}
 	t.sent++
 	for again := false; ; again = true {
-		guarded, cancel := t.db.guard(ctx, len(t.queue))
-		s, err := t.attempt(ctx, guarded)
-		lost := err != nil && !t.begun && (preparedLost(err) || t.db.died(ctx, guarded, t.conn))
-		cancel()
+		t.pooled.guard(len(t.queue))
+		s, err := t.attempt(ctx)
+		t.pooled.unguard()
+		lost := err != nil && !t.begun && (preparedLost(err) || t.db.died(ctx, t.pooled))
 		switch {
 		case err == nil || t.begun || s != nil && !lost:
 			return s, err
@@ -70,9 +70,9 @@ func notBegun(e *database.Error) *database.Error {
 }
 
 // attempt is one attempt of send.
-func (t *transaction) attempt(ctx, guarded context.Context) (*statement, error) {
+func (t *transaction) attempt(ctx context.Context) (*statement, error) {
 	t.delivered = false
-	if s, err := t.prepare(guarded); err != nil {
+	if s, err := t.prepare(ctx); err != nil {
 		return s, err
 	}
 	var batch pgconn.Batch
@@ -85,7 +85,7 @@ func (t *transaction) attempt(ctx, guarded context.Context) (*statement, error) 
 		send(&batch, s.prepared, sql, values)
 	}
 	t.delivered = true
-	results := t.conn.ExecBatch(guarded, &batch)
+	results := t.conn.ExecBatch(ctx, &batch)
 	s, err := t.readAnswers(results, before)
 	if closeErr := results.Close(); err == nil {
 		err = closeErr

@@ -25,9 +25,6 @@ import (
 
 // The times that bound a call beside the statement timeout.
 const (
-	// guardTime is how much longer than its statements a call may take before it is given up. It matters only if the
-	// server does not even report that a statement took too long.
-	guardTime = 2 * time.Second
 	// cancelTime is how long the server has to stop a statement whose caller went away. Then the connection is closed.
 	cancelTime = time.Second
 	// lifetime is how long a connection is used, if another can be made, and lifetimeSpread how much longer at most: not
@@ -80,14 +77,6 @@ func (d *db) timeoutSetting() string {
 	return strconv.FormatInt(max(timeout.Milliseconds(), 1), 10)
 }
 
-// guard bounds a call of that many statements, in case the server stops answering.
-func (d *db) guard(ctx context.Context, statements int) (context.Context, context.CancelFunc) {
-	if d.statementTimeout() <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, time.Duration(statements)*d.statementTimeout()+guardTime)
-}
-
 // acquire takes a connection from the pool, and waits for one no longer than database.AcquireTimeout.
 func (d *db) acquire(ctx context.Context) (*conn, error) {
 	c, err := d.pool.Acquire(ctx)
@@ -115,9 +104,8 @@ func (d *db) Ping(ctx context.Context) error {
 		return err
 	}
 	defer conn.Release()
-	guarded, cancel := d.guard(ctx, 1)
-	defer cancel()
-	if err := conn.Ping(guarded); err != nil {
+	conn.guard(1)
+	if err := conn.Ping(ctx); err != nil {
 		return d.statementError(ctx, err)
 	}
 	return nil

@@ -95,9 +95,8 @@ func (d *db) row(ctx context.Context, query string) ([2]string, error) {
 		return texts, err
 	}
 	defer conn.Release()
-	guarded, cancel := d.guard(ctx, 1)
-	defer cancel()
-	result := conn.PgConn().ExecParams(guarded, query, nil, nil, nil, nil).Read()
+	conn.guard(1)
+	result := conn.PgConn().ExecParams(ctx, query, nil, nil, nil, nil).Read()
 	if answer := (*pgconn.PgError)(nil); errors.As(result.Err, &answer) && !strings.HasPrefix(answer.Code, "57") {
 		return texts, nil
 	}

@@ -43,17 +43,14 @@ func (d *db) tryReport(ctx context.Context, report *database.Report, c *call, ou
 		return nil, database.Reported{}, err
 	}
 	defer pooled.Release()
-	conn := pooled.PgConn()
-	guarded, cancel := d.guard(ctx, 2)
-	defer cancel()
-
-	x := exchange{db: d, conn: conn, session: sessionOf(conn)}
-	out, reported, err := x.report(guarded, report, c, out)
-	x.leave(guarded)
+	pooled.guard(2)
+	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn())}
+	out, reported, err := x.report(ctx, report, c, out)
+	x.leave(ctx)
 	switch {
 	case err == nil:
 		return out, reported, nil
-	case d.died(ctx, guarded, conn):
+	case d.died(ctx, pooled):
 		return nil, database.Reported{}, &retryable{err}
 	}
 	return nil, database.Reported{}, d.readError(ctx, c, err)

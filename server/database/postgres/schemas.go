@@ -35,9 +35,8 @@ func (d *db) ReadableSchemas(ctx context.Context) (schemas []string, err error) 
 		return nil, err
 	}
 	defer conn.Release()
-	guarded, cancel := d.guard(ctx, 1)
-	defer cancel()
-	if err := conn.QueryRow(guarded, readableSchemasQuery).Scan(&schemas); err != nil {
+	conn.guard(1)
+	if err := conn.QueryRow(ctx, readableSchemasQuery).Scan(&schemas); err != nil {
 		return nil, d.statementError(ctx, err)
 	}
 	return schemas, nil

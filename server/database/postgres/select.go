@@ -79,19 +79,16 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 		return nil, database.Page{}, err
 	}
 	defer pooled.Release()
-	conn := pooled.PgConn()
-	guarded, cancel := d.guard(ctx, 3)
-	defer cancel()
-
-	x := exchange{db: d, conn: conn, session: sessionOf(conn)}
-	out, page, whole, err := x.read(guarded, plan, c, out)
-	x.leave(guarded)
+	pooled.guard(3)
+	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn())}
+	out, page, whole, err := x.read(ctx, plan, c, out)
+	x.leave(ctx)
 	if whole && timedOut(err) && ctx.Err() == nil {
 		switch {
 		case page.Total >= 0:
 			err = nil // the page told it
 		case plan.Total == database.TotalAuto:
-			page.Total, page.Precision = x.estimate(guarded, c)
+			page.Total, page.Precision = x.estimate(ctx, c)
 			err = ctx.Err()
 		}
 	}
@@ -102,7 +99,7 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 		d.unnamed.Store(true)
 		return nil, database.Page{}, &retryable{err}
 	}
-	if d.died(ctx, guarded, conn) {
+	if d.died(ctx, pooled) {
 		return nil, database.Page{}, &retryable{err}
 	}
 	return nil, database.Page{}, d.readError(ctx, c, err)
@@ -117,8 +114,8 @@ func (x exchange) leave(ctx context.Context) {
 
 // died reports whether the connection is gone although nobody ended the call. It may have been dead when it was taken,
 // and others of the pool with it.
-func (d *db) died(ctx, guarded context.Context, conn *pgconn.PgConn) bool {
-	if ctx.Err() != nil || guarded.Err() != nil || d.closing.Err() != nil || !conn.IsClosed() {
+func (d *db) died(ctx context.Context, c *conn) bool {
+	if ctx.Err() != nil || c.givenUp() || d.closing.Err() != nil || !c.IsClosed() {
 		return false
 	}
 	d.reset()
