@@ -31,6 +31,8 @@ type core struct {
 	audit   *audit.Log
 	kept    *call.KeptAnswers
 	hooks   *webhook.Client
+	// now is the clock; nil is time.Now.
+	now func() time.Time
 
 	snapshot atomic.Pointer[snapshot.Snapshot]
 	// known is the newest update.
@@ -70,6 +72,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		wakes:          newWakes(),
 		kept:           call.NewKeptAnswers(),
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
+		now:            s.Now,
 		issuersChanged: make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 		tokens:         access.NewDirectory(),
@@ -204,7 +207,7 @@ func statusOf(schema *database.Schema) contract.DatabaseStatus {
 func (c *core) rebuild() {
 	var s *snapshot.Snapshot
 	if config := c.known.Load().Config; config != nil {
-		s = snapshot.Build(config, c.tokens, c.schema, c.databases.current.DB, c.audit, c.kept, c.hooks)
+		s = snapshot.Build(config, c.tokens, c.schema, c.databases.current.DB, c.audit, c.kept, c.hooks, c.now)
 	}
 	c.snapshot.Store(s)
 	c.models.judge(s)

@@ -57,7 +57,7 @@ type Server struct {
 	Profiles bool
 	// OpenDatabase opens a database of one of contract's engines; nil opens the real ones.
 	OpenDatabase func(engine string, settings database.Settings) database.DB
-	// Now is the clock by which tokens expire and rates fill again; nil is time.Now.
+	// Now is the clock by which tokens expire, rates fill again and filters mean now; nil is time.Now.
 	Now func() time.Time
 
 	// patience is that with agents' connections; zero is the usual one, which tests have no time for.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	_ "time/tzdata" // an image has no time zones
 
 	"github.com/spf13/cobra"
 

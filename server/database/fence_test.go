@@ -58,8 +58,8 @@ func TestConditionsOfACallerAreLookedAtOnlyInRowsThatThePolicyShows(t *testing.T
 				Where: database.And{ofPaper(database.Compare{Column: paper.Column("id"), Op: database.Greater, Value: int64(0)}), ofPaper(wordsOrNone)}}, "1 3", note},
 			{"of a related row", database.Select{From: database.NewSource(owner, nil), Where: database.Exists{From: papers, Ours: []*database.Column{owner.Column("id")}, Theirs: []*database.Column{paper.Column("owner_id")},
 				Where: wordsOrNone}}, "1", owner},
-			{"of related rows that are counted", database.Select{From: database.NewSource(owner, nil), Where: database.CountOf{Op: database.Equal, Numbers: []int64{2}, Rows: database.Exists{From: papers,
-				Ours: []*database.Column{owner.Column("id")}, Theirs: []*database.Column{paper.Column("owner_id")}, Where: wordsOrNone}}}, "1", owner},
+			{"of related rows that are counted", database.Select{From: database.NewSource(owner, nil), Where: database.Compare{Op: database.Equal, Value: int64(2), Column: countOf(nil, database.Exists{From: papers,
+				Ours: []*database.Column{owner.Column("id")}, Theirs: []*database.Column{paper.Column("owner_id")}, Where: wordsOrNone})}}, "1", owner},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				c.plan.Output, c.plan.Order = outputs(c.table.Column("id")), ascending(c.table.Column("id"))

@@ -1,6 +1,9 @@
 package database
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // Grouping turns the rows of a source into one row for each group of them. It is read through its own Source, as a table
 // is: the rows of a Select from it are groups, and its conditions and orders are about groups. Such a Select asks for
@@ -22,23 +25,30 @@ type Grouping struct {
 // GroupKey is a column whose equal values make a group (docs/design/aggregates.md, "Groups"). NULL equals NULL.
 type GroupKey struct {
 	Ref
-	// Part is the piece of a date or timestamp that makes the group; WholeValue is the value itself.
+	// Part is the piece of the value that makes the group; WholeValue is the value itself.
 	Part GroupPart
+	// Zone is the zone of a piece of a timestamp; nil is UTC.
+	Zone *time.Location
+	// Length is how many characters a PrefixPart has.
+	Length int
 }
 
-// GroupPart is a piece of a date or timestamp, in UTC.
+// GroupPart is a piece of a date or timestamp, or of a text.
 type GroupPart uint8
 
 // The pieces, with the values of their keys.
 const (
-	WholeValue  GroupPart = iota
-	YearPart              // the integer 2026
-	QuarterPart           // the text 2026-Q2
-	MonthPart             // the text 2026-04
-	WeekPart              // the text 2026-W14, by ISO 8601
-	DayPart               // the text 2026-04-05
-	HourPart              // the text 2026-04-05T13
-	WeekdayPart           // an integer from 1 (Monday) to 7
+	WholeValue      GroupPart = iota
+	YearPart                  // the integer 2026
+	QuarterPart               // the text 2026-Q2
+	MonthPart                 // the text 2026-04
+	WeekPart                  // the text 2026-W14, by ISO 8601
+	DayPart                   // the text 2026-04-05
+	HourPart                  // the text 2026-04-05T13
+	WeekdayPart               // an integer from 1 (Monday) to 7
+	MonthOfYearPart           // an integer from 1 to 12
+	HourOfDayPart             // an integer from 0 to 23
+	PrefixPart                // the first characters of a text
 )
 
 // MeasureFunc is a way to compute a measure.
@@ -71,9 +81,6 @@ type Measure struct {
 	Dividend, Divisor int
 }
 
-// isSum reports whether the measure adds up or divides numbers.
-func (m *Measure) isSum() bool { return m.Func == Sum || m.Func == Avg || m.Func == Ratio }
-
 // QuotientDigits are the digits behind the point of an average and a ratio. Halves are rounded away from zero.
 const QuotientDigits = 12
 
@@ -98,10 +105,11 @@ func (k *GroupKey) column() *Column {
 	switch k.Part {
 	case WholeValue:
 		c := *k.Column
+		c.Expression = nil
 		c.Nullable = true // an outer row may be missing
 		c.Padded, c.LooseCollation = false, false
 		return &c
-	case YearPart, WeekdayPart:
+	case YearPart, WeekdayPart, MonthOfYearPart, HourOfDayPart:
 		return derived(Integer)
 	}
 	return derived(Text)
@@ -109,7 +117,7 @@ func (k *GroupKey) column() *Column {
 
 // derived is a column of a kind that no table declares.
 func derived(kind Kind) *Column {
-	c := &Column{Kind: kind, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1, Privileges: MaySelect}
+	c := &Column{Kind: kind, Computed: Picked, Nullable: true, Scale: -1, Precision: -1, FractionDigits: -1, Privileges: MaySelect}
 	if kind == Integer {
 		c.Bits = 64
 	}
@@ -120,7 +128,6 @@ func derived(kind Kind) *Column {
 func (g *Grouping) measureColumn(i int) *Column {
 	m := &g.Measures[i]
 	c := m.column()
-	c.Measure = m
 	if m.Where != nil && g.MinRows > 1 {
 		c.Nullable = true // too few rows
 	}
@@ -132,19 +139,20 @@ func (m *Measure) column() *Column {
 	switch m.Func {
 	case Min, Max:
 		c := *of
-		c.Nullable = true
+		c.Nullable, c.Expression, c.Computed = true, nil, max(c.Computed, Picked)
 		return &c
 	case Sum:
 		c := derived(of.Kind)
 		c.Bits, c.Scale = 0, of.Scale
+		if c.Kind != Float {
+			c.Computed = Digits
+		}
 		return c
 	case Avg, Ratio:
 		if m.Func == Avg && of.Kind == Float {
 			return derived(Float)
 		}
-		c := derived(Decimal)
-		c.Scale = QuotientDigits
-		return c
+		return quotient()
 	}
 	c := derived(Integer)
 	c.Nullable = false

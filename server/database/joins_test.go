@@ -65,9 +65,9 @@ func TestJoins(t *testing.T) {
 			{"within the joined row", database.Joined{Join: wrote, Condition: database.CompareRefs{
 				Left: ref(nil, book, "year"), Op: database.Greater, Right: ref(wrote, author, "born"),
 			}}, "1 3"},
-			{"another book of the author", database.Joined{Join: wrote, Condition: database.CountOf{Op: database.Equal, Numbers: []int64{2}, Rows: database.Exists{
+			{"another book of the author", database.Compare{Op: database.Equal, Value: int64(2), Column: countOf(wrote, database.Exists{
 				From: database.NewSource(book, nil), Ours: []*database.Column{author.Column("id")}, Theirs: []*database.Column{book.Column("author_id")},
-			}}}, "1 2"},
+			})}, "1 2"},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				if got := ids(test.where); got != test.want {
@@ -122,11 +122,11 @@ func TestCountsOfRelatedRows(t *testing.T) {
 			where database.Condition
 			want  string
 		}{
-			{"none", database.CountOf{Rows: books(old, nil), Op: database.Equal, Numbers: []int64{0}}, "2 3 4"},
-			{"some", database.CountOf{Rows: books(nil, nil), Op: database.Greater, Numbers: []int64{1}}, "1"},
-			{"any of several numbers", database.CountOf{Rows: books(nil, nil), Op: database.Equal, Numbers: []int64{2, 7}}, "1"},
-			{"not as many", database.Not{Condition: database.CountOf{Rows: books(nil, nil), Op: database.Equal, Numbers: []int64{1}}}, "1"},
-			{"with a condition on a joined row", database.CountOf{Rows: books(nil, byAda), Op: database.GreaterOrEqual, Numbers: []int64{1}}, "1 4"},
+			{"none", database.Compare{Column: countOf(nil, books(old, nil)), Op: database.Equal, Value: int64(0)}, "2 3 4"},
+			{"some", database.Compare{Column: countOf(nil, books(nil, nil)), Op: database.Greater, Value: int64(1)}, "1"},
+			{"any of several numbers", database.In{Column: countOf(nil, books(nil, nil)), Values: []database.Value{int64(2), int64(7)}}, "1"},
+			{"not as many", database.Not{Condition: database.Compare{Column: countOf(nil, books(nil, nil)), Op: database.Equal, Value: int64(1)}}, "1"},
+			{"with a condition on a joined row", database.Compare{Column: countOf(nil, books(nil, byAda)), Op: database.GreaterOrEqual, Value: int64(1)}, "1 4"},
 			{"some with a condition on a joined row", books(nil, byAda), "1 4"},
 			{"some with two fields", books(nil, early), "1"},
 		} {
@@ -235,4 +235,9 @@ func TestEnumsAreComparedInTheirOrder(t *testing.T) {
 			}
 		})
 	}
+}
+
+// countOf is the number of the rows that belong to the row of a join.
+func countOf(of *database.Join, rows database.Exists) *database.Column {
+	return database.RelatedValue{Rows: rows, Measure: database.Measure{Func: database.CountRows}, Of: of}.Column("count")
 }

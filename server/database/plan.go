@@ -11,8 +11,9 @@ import (
 type Source struct {
 	table  *Table
 	policy Condition
-	// groups is set if the rows are not a table's, but groups of them.
-	groups *Grouping
+	// groups is set if the rows are not a table's, but groups of them; windows if they have values that depend on their place.
+	groups  *Grouping
+	windows *Windowing
 }
 
 // NewSource returns a source; policy may be nil.
@@ -21,8 +22,11 @@ func NewSource(table *Table, policy Condition) Source { return Source{table: tab
 // Table is the table that is read. A table of groups has a column for each key and measure.
 func (s Source) Table() *Table { return s.table }
 
-// Groups returns the grouping whose groups are read; nil if the source is a table.
+// Groups returns the grouping whose groups are read, perhaps with windows; nil if the rows are a table's.
 func (s Source) Groups() *Grouping { return s.groups }
+
+// Windows returns the windowing whose rows are read; nil if there is none.
+func (s Source) Windows() *Windowing { return s.windows }
 
 // Policy is the condition that stands in every statement about the source; nil is none.
 func (s Source) Policy() Condition { return s.policy }
@@ -145,10 +149,11 @@ type Order struct {
 	Join       *Join
 	Column     *Column
 	Descending bool
+	// NullsLast puts NULLs behind all values, in a window that is Descending.
+	NullsLast bool
 }
 
-// Condition is a predicate on the rows of a source. Its columns are that source's, except inside Joined, Exists and
-// CountOf.
+// Condition is a predicate on the rows of a source. Its columns are that source's, except inside Joined, Exists and InRows.
 type Condition interface{ condition() }
 
 // And is true if all are; an empty And is true.
@@ -211,7 +216,7 @@ type Match struct {
 	FoldCase bool
 }
 
-// DatePart is a piece of a date or timestamp, in UTC.
+// DatePart is a piece of a date or timestamp.
 type DatePart uint8
 
 // The parts. WholeDate compares with a date text "YYYY-MM-DD", the others with an int64. Week is ISO 8601's, Weekday is 1
@@ -232,6 +237,8 @@ type PartEquals struct {
 	Column *Column
 	Part   DatePart
 	Value  Value
+	// Zone is the zone of a timestamp's part; nil is UTC. WholeDate and Year are in UTC.
+	Zone *time.Location
 }
 
 // HoldsOp is an operator of Holds.
@@ -259,7 +266,7 @@ type Holds struct {
 }
 
 // CompareRefs compares two columns of comparable kinds (docs/design/aggregates.md, "Compared columns"). It is false if one
-// of them is NULL. Both are given from the source of the statement, or of the Exists or CountOf that it stands in, even
+// of them is NULL. Both are given from the source of the statement, or of the Exists that it is in, even
 // inside Joined.
 type CompareRefs struct {
 	Left  Ref
@@ -267,7 +274,7 @@ type CompareRefs struct {
 	Right Ref
 }
 
-// Joined is true if the condition is true of the join's row. Inside Exists and CountOf the join is one of theirs.
+// Joined is true if the condition is true of the join's row. Inside Exists the join is one of its own.
 type Joined struct {
 	Join      *Join
 	Condition Condition
@@ -284,11 +291,16 @@ type Exists struct {
 	Where Condition
 }
 
-// CountOf compares the number of rows for which Exists looks with a number; with Equal, with any of several numbers.
-type CountOf struct {
-	Rows    Exists
-	Op      CompareOp
-	Numbers []int64
+// InRows is true if the column equals the Theirs of a row of From that meets Where. NULL equals nothing.
+type InRows struct {
+	Column *Column
+	From   Source
+	// Theirs is a column of From, or of one of Joins, of a comparable kind.
+	Theirs Ref
+	// Joins are the joins that Theirs and Where use. Each comes after the join that it goes through.
+	Joins []*Join
+	// Where may be nil.
+	Where Condition
 }
 
 // Fenced is true if both conditions are. The first is of the administrator, the second of a caller, and no engine looks at the
@@ -311,7 +323,7 @@ func OwnColumns(c Condition) bool {
 		return c.Left.Join == nil && c.Right.Join == nil
 	case Fenced:
 		return OwnColumns(c.Fence) && OwnColumns(c.Condition)
-	case Joined, Exists, CountOf:
+	case Joined, Exists, InRows:
 		return false
 	}
 	return true
@@ -335,5 +347,5 @@ func (CompareRefs) condition() {}
 func (Joined) condition()      {}
 func (Holds) condition()       {}
 func (Exists) condition()      {}
-func (CountOf) condition()     {}
+func (InRows) condition()      {}
 func (Fenced) condition()      {}

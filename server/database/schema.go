@@ -211,9 +211,11 @@ type Column struct {
 	// ByText reports that values are equal if the engine writes them alike, as an equality of the type's own reads no such text
 	// (PostgreSQL's regclass and composite types).
 	ByText bool
-	// Measure computes the column, in the table of a Grouping; nil in every other table.
-	Measure *Measure
-	Comment string
+	// Computed says how a column that no table has comes by its values, and Expression how to compute them in a statement; nil if
+	// they have been computed in the source that is read.
+	Computed   Computed
+	Expression Expression
+	Comment    string
 	// Privileges say what the database's user may do with the column: MaySelect, MayInsert, MayUpdate.
 	Privileges Privileges
 }
@@ -229,11 +231,8 @@ func (c *Column) Summable() bool {
 // HasExtremes reports whether Min and Max have a meaning for the column's values.
 func (c *Column) HasExtremes() bool { return c.Kind.Ordered() && c.Kind != Boolean }
 
-// Exact reports whether the column is a sum, average or ratio that is computed in decimal digits, not as a float.
-func (c *Column) Exact() bool { return c.Measure != nil && c.Measure.isSum() && c.Kind != Float }
-
-// Quotient reports whether the column is an average or ratio in decimal digits.
-func (c *Column) Quotient() bool { return c.Exact() && c.Measure.Func != Sum }
+// Exact reports whether the column is computed in decimal digits, not as a float.
+func (c *Column) Exact() bool { return c.Computed >= Digits }
 
 // NeedsValue reports whether a new row must give the column a value.
 func (c *Column) NeedsValue() bool { return !c.Nullable && !c.HasDefault && !c.Generated }

@@ -31,7 +31,7 @@ func TestIntegersCompareWithFractions(t *testing.T) {
 		{plain, "gt", `"34.5x"`, nil},
 		{plain, "exact", `"34.5"`, nil},
 	} {
-		got, err := Find(tc.lookup)(tc.column, json.RawMessage(tc.json))
+		got, err := Find(tc.lookup)(Calendar{}, tc.column, json.RawMessage(tc.json))
 		if (err != nil) != (tc.want == nil) || err == nil && !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%s %s: got %+v and %v, want %+v", tc.lookup, tc.json, got, err, tc.want)
 		}

@@ -21,7 +21,7 @@ const (
 
 // arrayHolds compares the elements of an array with one or several.
 func arrayHolds(op database.HoldsOp) Lookup {
-	return func(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+	return func(_ Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
 		if op == database.HoldsAll && (len(raw) == 0 || raw[0] != '[') {
 			if isNull(raw) {
 				return nil, errors.New("must be an element, or an array of elements, not null; use isnull")
@@ -70,7 +70,7 @@ func isOutside(c *database.Column, value database.Value) bool {
 
 // documentHolds looks for a JSON object in an object, and for elements in an array: an array's elements, or one plain
 // value.
-func documentHolds(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+func documentHolds(_ Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
 	document, err := wantedDocument(c, raw)
 	switch {
 	case err != nil:
@@ -85,7 +85,7 @@ func documentHolds(c *database.Column, raw json.RawMessage) (database.Condition,
 
 // elementsHold compares the elements of a JSON array with several.
 func elementsHold(op database.HoldsOp) Lookup {
-	return func(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+	return func(_ Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
 		document, err := wantedDocument(c, raw)
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func elementsHold(op database.HoldsOp) Lookup {
 	}
 }
 
-func hasKey(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+func hasKey(_ Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
 	name, err := ParseValue(&database.Column{Kind: database.Text}, raw)
 	if err != nil {
 		return nil, err

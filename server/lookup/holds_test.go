@@ -49,7 +49,7 @@ func TestLookingIntoArraysAndDocuments(t *testing.T) {
 		{doc, "has_key", `"a"`, database.Holds{Column: doc, Op: database.HasKey, Value: "a"}, ""},
 		{doc, "has_key", `["a"]`, nil, `must be a string, not ["a"]`},
 	} {
-		got, err := Find(tc.lookup)(tc.column, json.RawMessage(tc.json))
+		got, err := Find(tc.lookup)(Calendar{}, tc.column, json.RawMessage(tc.json))
 		if tc.message == "" && (err != nil || !reflect.DeepEqual(got, tc.want)) {
 			t.Errorf("%s %s is %#v (%v), want %#v", tc.lookup, tc.json, got, err, tc.want)
 		}

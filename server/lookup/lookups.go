@@ -21,7 +21,7 @@ import (
 const MaxInValues = 1000
 
 // Lookup makes the condition that a filter's value asks for. Its errors say what the value must be.
-type Lookup func(c *database.Column, value json.RawMessage) (database.Condition, error)
+type Lookup func(cal Calendar, c *database.Column, value json.RawMessage) (database.Condition, error)
 
 // Find returns the lookup of that name, or nil.
 func Find(name string) Lookup { return byNameForAny[name] }
@@ -32,7 +32,21 @@ func Of(c *database.Column) []string { return namesOf[groupsOf(c)] }
 // HasEquality reports whether a column's values can be compared for equality.
 func HasEquality(c *database.Column) bool { return slices.Contains(Of(c), Exact) }
 
-func exact(c *database.Column, value json.RawMessage) (database.Condition, error) {
+// exact takes the value of a group of dates for all moments in it.
+func (cal Calendar) exact(c *database.Column, value json.RawMessage) (database.Condition, error) {
+	p, ok := cal.periodOf(c, value)
+	if !ok {
+		return Equal(c, value)
+	}
+	within := p.compare(c, database.Equal)
+	if plain, err := Equal(c, value); c.Loose && p.part != database.Day && err == nil {
+		return database.Or{within, plain}, nil // it may hold the very text
+	}
+	return within, nil
+}
+
+// Equal is the condition that a column has a value, as rows show it.
+func Equal(c *database.Column, value json.RawMessage) (database.Condition, error) {
 	if isNull(value) {
 		return database.IsNull{Column: c}, nil
 	}
@@ -47,13 +61,16 @@ func exact(c *database.Column, value json.RawMessage) (database.Condition, error
 }
 
 // notEqual keeps the rows whose value is NULL, unless NULL is what they must not be.
-func notEqual(c *database.Column, value json.RawMessage) (database.Condition, error) {
-	condition, err := exact(c, value)
+func (cal Calendar) notEqual(c *database.Column, value json.RawMessage) (database.Condition, error) {
+	condition, err := cal.exact(c, value)
 	return database.Not{Condition: condition}, err
 }
 
 func compare(op database.CompareOp) Lookup {
-	return func(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+	return func(cal Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
+		if p, ok := cal.periodOf(c, raw); ok {
+			return p.compare(c, op), nil
+		}
 		value, err := compared(c, raw)
 		if far := (beyond{}); errors.As(err, &far) {
 			return beyondAll(c, op, far.below()), nil
@@ -76,7 +93,7 @@ func beyondAll(c *database.Column, op database.CompareOp, below bool) database.C
 }
 
 func match(op database.TextOp, fold bool) Lookup {
-	return func(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+	return func(_ Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
 		// A piece of an enum's value need not be one of its choices.
 		value, err := ParseValue(&database.Column{Kind: database.Text}, raw)
 		if err != nil {
@@ -86,9 +103,15 @@ func match(op database.TextOp, fold bool) Lookup {
 	}
 }
 
-func in(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+func (cal Calendar) in(c *database.Column, raw json.RawMessage) (database.Condition, error) {
 	any := database.In{Column: c}
+	var periods database.Or
 	err := EachValue(raw, func(raw json.RawMessage) error {
+		if _, ok := cal.periodOf(c, raw); ok {
+			condition, err := cal.exact(c, raw)
+			periods = append(periods, condition)
+			return err
+		}
 		values, err := equalValues(c, raw)
 		if errors.As(err, &beyond{}) {
 			return nil // equals nothing
@@ -96,6 +119,9 @@ func in(c *database.Column, raw json.RawMessage) (database.Condition, error) {
 		any.Values = append(any.Values, values...)
 		return err
 	})
+	if len(periods) > 0 {
+		return append(periods, any), err
+	}
 	return any, err
 }
 
@@ -123,23 +149,23 @@ func EachValue(raw json.RawMessage, do func(json.RawMessage) error) error {
 }
 
 // between includes both ends.
-func between(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+func (cal Calendar) between(c *database.Column, raw json.RawMessage) (database.Condition, error) {
 	var ends []json.RawMessage
 	if err := json.Unmarshal(raw, &ends); err != nil || len(ends) != 2 {
 		return nil, fmt.Errorf("must be an array of two values, the least and the greatest, not %s", Excerpt(raw))
 	}
-	least, err := compare(database.GreaterOrEqual)(c, ends[0])
+	least, err := compare(database.GreaterOrEqual)(cal, c, ends[0])
 	if err != nil {
 		return nil, fmt.Errorf("the least value %w", err)
 	}
-	greatest, err := compare(database.LessOrEqual)(c, ends[1])
+	greatest, err := compare(database.LessOrEqual)(cal, c, ends[1])
 	if err != nil {
 		return nil, fmt.Errorf("the greatest value %w", err)
 	}
 	return database.And{least, greatest}, nil
 }
 
-func isNullLookup(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+func isNullLookup(_ Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
 	switch string(raw) {
 	case "true":
 		return database.IsNull{Column: c}, nil
@@ -149,18 +175,36 @@ func isNullLookup(c *database.Column, raw json.RawMessage) (database.Condition, 
 	return nil, fmt.Errorf("must be true or false, not %s", Excerpt(raw))
 }
 
-func wholeDate(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+func (cal Calendar) wholeDate(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+	if p, ok := cal.periodOfText(&database.Column{Kind: database.Timestamp}, textOf(raw)); ok && p.part == database.Day && cal.shifts(c) {
+		return p.compare(c, database.Equal), nil
+	}
 	value, err := ParseValue(&database.Column{Kind: database.Date}, raw)
 	return database.PartEquals{Column: c, Part: database.WholeDate, Value: value}, err
 }
 
 func part(which database.DatePart) Lookup {
-	return func(c *database.Column, raw json.RawMessage) (database.Condition, error) {
+	return func(cal Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
+		if _, known := periodExamples[which]; known && len(raw) > 0 && raw[0] == '"' {
+			return cal.wholePeriod(c, which, raw)
+		}
 		n, err := strconv.ParseInt(string(raw), 10, 32)
 		if err != nil {
 			return nil, fmt.Errorf("must be an integer, not %s", Excerpt(raw))
 		}
-		return database.PartEquals{Column: c, Part: which, Value: n}, nil
+		equals := database.PartEquals{Column: c, Part: which, Value: n}
+		switch {
+		case !cal.shifts(c):
+			return equals, nil
+		case which == database.Year:
+			p, ok := cal.parsePeriod(fmt.Sprintf("%04d", n))
+			if !ok || n < 1 {
+				return database.Never, nil
+			}
+			return p.compare(c, database.Equal), nil
+		}
+		equals.Zone = cal.Zone
+		return equals, nil
 	}
 }
 
@@ -177,7 +221,7 @@ func FromText(c *database.Column, name, value string, values []string) (database
 	if err != nil {
 		return nil, err
 	}
-	return d.condition(c, raw)
+	return d.condition(Calendar{}, c, raw)
 }
 
 // textAsJSON writes a text, which ParseText took, as the JSON value that ParseValue takes for the column.

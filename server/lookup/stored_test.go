@@ -165,7 +165,7 @@ func TestWhatDoesNotFitIsCompared(t *testing.T) {
 		{"in", `[1, "9223372036854775808"]`, small, database.In{Column: small, Values: []database.Value{int64(1)}}},
 		{"range", `["-9223372036854775809", "9223372036854775808"]`, small, database.And{present, present}},
 	} {
-		got, err := Find(tc.lookup)(tc.column, json.RawMessage(tc.json))
+		got, err := Find(tc.lookup)(Calendar{}, tc.column, json.RawMessage(tc.json))
 		if err != nil || !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%s %s is %#v (%v), want %#v", tc.lookup, tc.json, got, err, tc.want)
 		}

@@ -23,7 +23,7 @@ type definition struct {
 
 // definitions are the lookups, in the order of docs/design/tools.md, "Filters".
 var definitions = []definition{
-	{Exact, equality, columnValue, exact},
+	{Exact, equality, columnValue, Calendar.exact},
 	{"iexact", texts, text, match(database.TextEquals, true)},
 	{"contains", texts, piece, match(database.TextContains, false)},
 	{"contains", arrays, element, arrayHolds(database.HoldsAll)},
@@ -37,11 +37,11 @@ var definitions = []definition{
 	{"gte", order, columnValue, compare(database.GreaterOrEqual)},
 	{"lt", order, columnValue, compare(database.Less)},
 	{"lte", order, columnValue, compare(database.LessOrEqual)},
-	{"in", equality, columnValues, in},
-	{"range", order, columnValues, between},
+	{"in", equality, columnValues, Calendar.in},
+	{"range", order, columnValues, Calendar.between},
 	{"isnull", nullness, truth, isNullLookup},
-	{"ne", equality, columnValue, notEqual},
-	{"date", dates, text, wholeDate},
+	{"ne", equality, columnValue, Calendar.notEqual},
+	{"date", dates, text, Calendar.wholeDate},
 	{"year", dates, number, part(database.Year)},
 	{"month", dates, number, part(database.Month)},
 	{"day", dates, number, part(database.Day)},
@@ -74,12 +74,38 @@ func index(all []definition) (names []string, byName map[string][]definition) {
 var byNameForAny = func() map[string]Lookup {
 	all := make(map[string]Lookup, len(Names))
 	for _, name := range Names {
-		all[name] = func(c *database.Column, value json.RawMessage) (database.Condition, error) {
-			return definitionFor(c, name).condition(c, value)
+		all[name] = func(cal Calendar, c *database.Column, value json.RawMessage) (database.Condition, error) {
+			return definitionFor(c, name).read(cal, c, value)
 		}
 	}
 	return all
 }()
+
+// read makes the condition that a caller's value asks for, which may be relative to now.
+func (d *definition) read(cal Calendar, c *database.Column, raw json.RawMessage) (database.Condition, error) {
+	day := &database.Column{Kind: database.Date}
+	var value json.RawMessage
+	var err error
+	switch {
+	case d.takes == columnValue || d.takes == columnValues:
+		value, err = cal.withMoments(c, raw)
+	case d.group == dates && d.takes == text:
+		value, err = cal.withMoments(day, raw)
+	default:
+		return d.condition(cal, c, raw)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind.IsMoment() && d.group == equality && string(value) != string(raw) {
+		return nil, errOneMoment
+	}
+	condition, err := d.condition(cal, c, value)
+	if meant, ok := fromWords(raw); ok && err != nil && (c.Kind == database.Date || c.Kind.IsMoment()) {
+		return nil, fmt.Errorf(`%w; relative to now it is {"_now": %q}`, err, meant)
+	}
+	return condition, err
+}
 
 // namesOf are the names of the lookups of each set of groups.
 var namesOf = func() (names [1 << groups][]string) {
@@ -95,17 +121,17 @@ var namesOf = func() (names [1 << groups][]string) {
 }()
 
 // definitionFor returns the definition of a name that is for the column; the first one if the column has none of them.
-func definitionFor(c *database.Column, name string) definition {
+func definitionFor(c *database.Column, name string) *definition {
 	all := byName[name]
-	for _, d := range all {
-		if d.group&groupsOf(c) != 0 {
-			return d
+	for i := range all {
+		if all[i].group&groupsOf(c) != 0 {
+			return &all[i]
 		}
 	}
 	if len(all) == 0 {
-		return definition{}
+		return &definition{}
 	}
-	return all[0]
+	return &all[0]
 }
 
 // group is a set of lookups that the same columns have.
@@ -174,12 +200,11 @@ func (o operand) json(c *database.Column, value string, values []string) (json.R
 	case elements:
 		return columnValues.json(elementOf(c), value, values)
 	case columnValue:
-		_, err := ParseText(c, value)
-		return textAsJSON(c, value), err
+		return textAsJSON(c, value), checkWritten(c, value)
 	case columnValues:
 		all := make([]json.RawMessage, len(values))
 		for i, value := range values {
-			if _, err := ParseText(c, value); err != nil {
+			if err := checkWritten(c, value); err != nil {
 				return nil, fmt.Errorf("each value %w", err)
 			}
 			all[i] = textAsJSON(c, value)
@@ -189,6 +214,15 @@ func (o operand) json(c *database.Column, value string, values []string) (json.R
 		return json.RawMessage(value), nil
 	}
 	return json.Marshal(value)
+}
+
+// checkWritten judges a value that an administrator wrote.
+func checkWritten(c *database.Column, value string) error {
+	if _, ok := (Calendar{}).periodOfText(c, value); ok {
+		return nil
+	}
+	_, err := ParseText(c, value)
+	return err
 }
 
 // Named returns the name of the lookup that a filter means: "" is exact.

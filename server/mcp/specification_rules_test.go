@@ -43,7 +43,7 @@ func httpRules() []rule {
 
 const (
 	solaris     = `{"id":2,"book_id":2,"title":"Solaris","price":"8.00","author_id":2}`
-	tooMuch     = `{"error":"unknown argument \"colour\"; the arguments are limit, offset, cursor, total, search, order_by, filters, fields, format, max_bytes","code":"invalid_argument"}`
+	tooMuch     = `{"error":"unknown argument \"colour\"; the arguments are limit, offset, cursor, total, search, order_by, top, filters, fields, format, max_bytes, time_zone","code":"invalid_argument"}`
 	deniedNote  = `{"error":"Permission denied: cannot view book","code":"permission_denied"}`
 	unknownTale = `{"error":"Model 'tale' not found; find_models tells which there are","code":"not_found"}`
 )

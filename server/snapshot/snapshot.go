@@ -35,11 +35,12 @@ type Snapshot struct {
 // are in force then all the same, and calls that need a model answer `unavailable`.
 //
 // log gets changes and refusals; it may be nil. kept counts what is kept for callers' keys; nil is one of its own. hooks
-// calls webhooks; nil is a client that refuses the machine's own addresses.
-func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, kept *call.KeptAnswers, hooks *webhook.Client) *Snapshot {
+// calls webhooks; nil is a client that refuses the machine's own addresses. now is the clock; nil is time.Now.
+func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, kept *call.KeptAnswers, hooks *webhook.Client, now func() time.Time) *Snapshot {
 	models := catalog.Build(config, schema)
 	settings := call.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
+		Now:              now,
 		SealKey:          sealKey(config),
 		StatementTimeout: time.Duration(config.Endpoint.Database.StatementTimeout),
 		MaxResultBytes:   config.Endpoint.Limits.MaxResultBytes,

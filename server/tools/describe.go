@@ -44,6 +44,14 @@ type description struct {
 	Data          *writableData         `json:"data,omitempty"`
 	VersionField  string                `json:"version_field,omitempty"`
 	Limits        modelLimits           `json:"limits"`
+	// Asking tells what arguments of list and aggregate take that their schemas have no room for.
+	Asking *askingForms `json:"asking,omitempty"`
+}
+
+type askingForms struct {
+	Fields   string `json:"fields,omitempty"`
+	Measures string `json:"measures,omitempty"`
+	Top      string `json:"top"`
 }
 
 // writableData are the fields that create and update take; one that the token may not use is left out. Fields says of
@@ -83,6 +91,9 @@ type fieldInfo struct {
 	Editable   *bool           `json:"editable,omitempty"`
 	HelpText   string          `json:"help_text,omitempty"`
 }
+
+// kindToMany is the kind of a relation to many rows.
+const kindToMany = "one_to_many"
 
 // relationInfo describes a relation. Kind is many_to_one for a foreign key and one_to_many for its reverse; Type is the
 // foreign key's own.
@@ -195,7 +206,28 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope, rows string) *de
 	if m.Version != nil {
 		d.VersionField = m.Version.Name
 	}
+	d.Asking = askingOf(d)
 	return d
+}
+
+// askingOf tells what list and aggregate take, with a relation of the model; nil if the token has neither.
+func askingOf(d *description) *askingForms {
+	lists, computes := slices.Contains(d.Operations, "list"), slices.Contains(d.Operations, "aggregate")
+	if !lists && !computes {
+		return nil
+	}
+	forms := &askingForms{Top: "{per: [name], n: 1}: the first n by order_by of each; ties: true keeps equal ones"}
+	if lists {
+		forms.Fields = "also {as: t, mul: [a, b]}, add, sub, div, round: [a, digits], days (hours, seconds): [from, to or {_now: 0d}]; filters, order_by and group_by (t__month, text__prefix_1) take t"
+		if i := slices.IndexFunc(d.Relationships, func(r relationInfo) bool { return r.Kind == kindToMany }); i >= 0 {
+			name := d.Relationships[i].Name
+			forms.Fields += fmt.Sprintf("; %s__count, %[1]s__sum__field (avg, min, max), {as: t, count: %[1]s, filters: {…}}", name)
+		}
+	}
+	if computes {
+		forms.Measures = "of a field or of {mul: [a, b]}, …; of other measures ratio and difference: [m, n], share (of 1), rank, previous, change ((m - previous) / previous), running and {moving: m, last: 3} (an average); these go by order_by over the groups there are, perhaps per: [group]"
+	}
+	return forms
 }
 
 // dataOf says which fields the token may write; nil if it may write none.
@@ -292,7 +324,7 @@ func maskNote(f *catalog.Field) string {
 }
 
 func describeRelation(scope access.Scope, r *catalog.Relation) relationInfo {
-	info := relationInfo{fieldInfo: fieldInfo{Name: r.Name, Type: "array"}, RelatedModel: r.Target.Name, Kind: "one_to_many"}
+	info := relationInfo{fieldInfo: fieldInfo{Name: r.Name, Type: "array"}, RelatedModel: r.Target.Name, Kind: kindToMany}
 	if r.Many {
 		if f := call.FieldOf(scope.Of(r.Target), r.Theirs[0]); f != nil && len(r.Theirs) == 1 {
 			info.ForeignKey = f.Name

@@ -97,7 +97,7 @@ func (set *Set) howToRead(b *strings.Builder, n call.Naming, listed call.Operati
 		fmt.Fprintf(b, ` %s filters with {"field__lookup": value}, such as {"name__icontains": "text"}, and pages with next_cursor; ask only for the fields that you need.`, n.Any("list"))
 	}
 	if listed.Has("list", "aggregate") {
-		b.WriteString(" A field may be a path, relation__field (to many rows, in filters alone); _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
+		b.WriteString(" A field may be a path, relation__field (to many rows, in filters; relation__count and relation__sum__field anywhere); _any, _all and _not join conditions, and relation__any, relation__none and relation__count ask of related rows.")
 	}
 	if listed.Has("aggregate") {
 		fmt.Fprintf(b, " Compute with %s (count, sum, avg, min, max, by group), not from lists.", n.Any("aggregate"))

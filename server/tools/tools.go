@@ -11,6 +11,7 @@ package tools
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -50,6 +51,9 @@ func New(c *catalog.Catalog, db database.DB, settings call.Settings) *Set {
 	if settings.Kept == nil {
 		settings.Kept = call.NewKeptAnswers()
 	}
+	if settings.Now == nil {
+		settings.Now = time.Now
+	}
 	return &Set{
 		catalog: c, db: db, staleDB: stale, settings: settings, cursors: seal.New(settings.SealKey, read.CursorPurpose),
 		toolList:  encodeTools(c, settings.Catalogue.StructuredContent),
@@ -88,7 +92,7 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *call.Operat
 
 func (set *Set) newCall(ctx context.Context, token access.Token, op *call.Operation) *call.Call {
 	ctx = database.WithSession(ctx, token.Session(set.settings.SessionSettings))
-	r := call.Request{Ctx: ctx, Token: token, Op: op, Catalog: set.catalog, Settings: &set.settings, Recorded: new(bool)}
+	r := call.Request{Ctx: ctx, Token: token, Op: op, Catalog: set.catalog, Settings: &set.settings, Now: set.settings.Now(), Recorded: new(bool)}
 	if op.Writes() {
 		r.ID = call.NewCallID()
 	}

@@ -57,7 +57,7 @@ func TestMaskedFieldsAreGivenToNewRowsAndNeverChange(t *testing.T) {
 				s.failsOn(t, "root", "create_person", `{"data":{"id":"3","name":"Cy"}}`, "born")
 				s.failsOn(t, "root", "create_person", `{"data":{"id":"3","name":"Cy","born":"1980-01-01","badge":"b"}}`, "badge")
 				kept := fmt.Sprint(s.ok(t, "root", "history_person", `{"id":"2"}`))
-				if strings.Contains(kept, "1980") || strings.Contains(kept, "example") {
+				if strings.Contains(kept, "1980-01") || strings.Contains(kept, "example") {
 					t.Errorf("the journal has them: %s", kept)
 				}
 			})

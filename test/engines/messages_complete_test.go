@@ -22,7 +22,7 @@ var refusals = map[string]int{
 // Every refusal in the source of the tools, of the lookups and of MCP has a row, or a reason why no caller can cause it.
 func TestMessagesAreComplete(t *testing.T) {
 	var told strings.Builder
-	for _, row := range slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing,
+	for _, row := range slices.Concat(messagesOfReading, messagesOfMoments, messagesOfAsking, messagesOfComputing, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing,
 		messagesOfSteps, messagesOfKeys, messagesOfUnusableKeys, messagesOfPostgreSQL) {
 		told.WriteString(row.want + "\n")
 	}
@@ -115,6 +115,7 @@ func refusal(n ast.Node) string {
 
 // Why these calls cause no such refusal.
 const (
+	ownTest        = "TestComputedValuesKeepToRights tells it"
 	neverTold      = "no caller is told it"
 	checkedBefore  = "it is checked before"
 	administrators = "it is told of what an administrator declares"
@@ -126,6 +127,8 @@ const (
 
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
+	`%s: %s: aggregate is not offered for %s, so only a count of its rows can be asked for`:                                                                ownTest,
+	`%s: %s does not take an expression of type %s`:                                                                                                        checkedBefore,
 	"report: %s has no report %q; you may run %s":                                                                                                          ofOtherTests,
 	"%s of %s %s cannot be undone: %s; nothing was undone":                                                                                                 ofOtherTests,
 	"%s of %s %s cannot be undone: you may not view it; nothing was undone":                                                                                ofOtherTests,

@@ -32,7 +32,7 @@ const (
 func TestMessages(t *testing.T) {
 	for _, engine := range harness.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
-			startWithParcels(t, engine).tells(t, slices.Concat(messagesOfReading, messagesOfAsking, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing, messagesOfSteps))
+			startWithParcels(t, engine).tells(t, slices.Concat(messagesOfReading, messagesOfMoments, messagesOfAsking, messagesOfComputing, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing, messagesOfSteps))
 		})
 	}
 }
@@ -129,7 +129,7 @@ func startWithParcels(t *testing.T, engine harness.Engine) *suite {
 		}
 	}
 	served := append(models(), parcelModel(webhook(t)),
-		contract.Model{Name: "tally", Table: "tally", Expose: true, MinGroupSize: 5}, contract.Model{Name: "scroll", Table: "scroll", Expose: true, Operations: []string{"list", "get"}},
+		contract.Model{Name: "tally", Table: "tally", Expose: true, MinGroupSize: 5, Operations: []string{"get", "aggregate"}}, contract.Model{Name: "scroll", Table: "scroll", Expose: true, Operations: []string{"list", "get"}},
 		contract.Model{Name: "crate", Table: "crate", Expose: true, MaxBulkItems: 3000, Actions: []contract.Action{sweep}},
 		contract.Model{Name: "nowhere", Table: "nowhere", Expose: true})
 	withhold := func(c *contract.Config) { c.Endpoint.WithheldTables = []contract.TableName{{Name: "shed"}} }

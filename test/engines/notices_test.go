@@ -20,7 +20,7 @@ var noticedCalls = []struct{ token, operation, model, arguments, says string }{
 	{"root", "get", "person", `"id":1,"include_related":true`, "in related rows are cut"},
 	{"root", "aggregate", "letter", `"group_by":["body"],"limit":1`, "are shortened"},
 	{"root", "related", "person", `"id":1,"relation":"letter_by_person","limit":1`, "are shortened"},
-	{"root", "list", "letter", `"filters":{"id":{"_measure":{"ratio":["a","b"]}}}`, "two measures"},
+	{"root", "list", "letter", `"filters":{"id":{"_measure":{"ratio":["a","b"]}}}`, "each with filters of its own"},
 	{"root", "create", "refused", `"data":{"body":"x"}`, "look for it with"},
 	{"adder", "create", "refused", `"data":{"body":"x"}`, "its id is not known"},
 }

@@ -81,6 +81,13 @@ func (q *grouping) addKeys() {
 			continue
 		case c.kind == aMoment && q.engine.Product == harness.SQLite:
 			continue // forms of the same moment are one group, and SQL has them apart
+		case c.kind == aText && chance(q.random, 40):
+			length := 1 + q.random.IntN(3)
+			m.name = fmt.Sprint(path, "__prefix_", length)
+			expression = fmt.Sprintf("substr(%s, 1, %d)", expression, length)
+		case (c.kind == aDate || c.kind == aMoment) && chance(q.random, 25):
+			m = member{path + "__month_of_year", anInteger}
+			expression = q.piece(c, expression, 5, 7)
 		case (c.kind == aDate || c.kind == aMoment) && chance(q.random, 60):
 			m = member{path + "__month", aText}
 			expression = q.piece(c, expression, 0, 7)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
@@ -39,7 +40,9 @@ func (w *world) member(t *table, alias string, level int) (key string, argument 
 		return "_not", object, "(case when " + inner + " then 0 else 1 end = 1)"
 	case n < 35 && level < 3 && len(referring) > 0:
 		return w.quantified(pick(w.random, referring...), alias, level)
-	case n < 45:
+	case n < 41 && level == 1:
+		return w.amongValues(t, alias, level)
+	case n < 50:
 		if key, argument, statement, ok := w.comparedFields(t, alias); ok {
 			return key, argument, statement
 		}
@@ -106,6 +109,82 @@ func (w *world) comparedFields(t *table, alias string) (key string, argument any
 	return a.name + lookup, map[string]any{"_field": b.name}, statement, true
 }
 
+// amongValues asks for the values of a column of another table, under conditions. Its SQL counts the rows that have one.
+func (w *world) amongValues(t *table, alias string, level int) (key string, argument any, statement string) {
+	own, other := pick(w.random, t.columns...), pick(w.random, w.tables...)
+	fits := slices.DeleteFunc(slices.Clone(other.columns), func(c *column) bool {
+		return c.kind != own.kind || c.of != own.of && (c.kind == aMoment || c.kind == aTruth)
+	})
+	if len(fits) == 0 {
+		other, fits = t, []*column{own}
+	}
+	theirs, inner := pick(w.random, fits...), fmt.Sprintf("v%d", level)
+	object, condition := w.condition(other, inner, 3)
+	set := map[string]any{"model": other.name, "field": theirs.name}
+	if chance(w.random, 70) {
+		set["filters"] = object
+	} else {
+		condition = "1 = 1"
+	}
+	statement = fmt.Sprintf("((select count(*) from %s %s where %s and %s.%s = %s.%s) > 0)", other.name, inner, condition, inner, theirs.name, alias, own.name)
+	return own.name + pick(w.random, "__in", "__in", ""), map[string]any{"_values": set}, statement
+}
+
+// relative asks for moments relative to now, which lie before or behind all that there are: no clock is asked twice.
+func (w *world) relative(c *column, expression string) (lookup string, argument any, statement string) {
+	lookup = pick(w.random, "__gt", "__gte", "__lt", "__lte")
+	text, holds := pick(w.random, "-100y", "-1200mo/y", "now-5000w/w", "-40000d"), strings.HasPrefix(lookup, "__g")
+	if chance(w.random, 50) {
+		text, holds = pick(w.random, "+100y", "+1200mo/mo", "+400q/q", "+876000h/d"), !holds
+	}
+	if statement = "(" + expression + " is not null)"; !holds {
+		statement = "(1 = 0)"
+	}
+	return lookup, map[string]any{"_now": text}, statement
+}
+
+// period asks for the period of a value: a year, a quarter, a month or a week, or a day of moments.
+func (w *world) period(c *column, expression string) (lookup string, argument any, statement string) {
+	day, _ := time.Parse(time.DateOnly, w.sample(c).text[:len(time.DateOnly)])
+	from, to, name := day, day.AddDate(0, 0, 1), day.Format(time.DateOnly)
+	switch n := w.random.IntN(5); {
+	case n == 0:
+		from = time.Date(day.Year(), 1, 1, 0, 0, 0, 0, time.UTC)
+		to, name = from.AddDate(1, 0, 0), day.Format("2006")
+	case n == 1:
+		quarter := (int(day.Month()) - 1) / 3
+		from = time.Date(day.Year(), time.Month(3*quarter+1), 1, 0, 0, 0, 0, time.UTC)
+		to, name = from.AddDate(0, 3, 0), fmt.Sprintf("%d-Q%d", day.Year(), quarter+1)
+	case n == 2:
+		year, week := day.ISOWeek()
+		from = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+		to, name = from.AddDate(0, 0, 7), fmt.Sprintf("%d-W%02d", year, week)
+	case n == 3 || c.kind == aDate:
+		from = time.Date(day.Year(), day.Month(), 1, 0, 0, 0, 0, time.UTC)
+		to, name = from.AddDate(0, 1, 0), day.Format("2006-01")
+	}
+	text := w.piece(c, expression, 0, 10)
+	least, next := from.Format(time.DateOnly), to.Format(time.DateOnly)
+	lookup = pick(w.random, "", "__in", "__ne", "__gt", "__gte", "__lt", "__lte")
+	within := fmt.Sprintf("coalesce(%s >= '%s' and %[1]s < '%[3]s', %s)", text, least, next, w.no())
+	switch lookup {
+	case "__in":
+		return lookup, []any{name}, within
+	case "__ne":
+		return lookup, name, "(case when " + within + " then 0 else 1 end = 1)"
+	case "":
+		return lookup, name, within
+	}
+	operator, bound := operators[lookup], least
+	switch lookup {
+	case "__gt":
+		operator, bound = ">=", next
+	case "__lte":
+		operator, bound = "<", next
+	}
+	return lookup, name, fmt.Sprintf("coalesce(%s %s '%s', %s)", text, operator, bound, w.no())
+}
+
 // no is false where a condition stands.
 func (w *world) no() string {
 	if w.engine.Product == harness.PostgreSQL {
@@ -116,6 +195,14 @@ func (w *world) no() string {
 
 // lookup makes up a comparison of an expression with values that some row may have.
 func (w *world) lookup(c *column, expression string) (lookup string, argument any, statement string) {
+	if c.kind == aDate || c.kind == aMoment {
+		switch n := w.random.IntN(100); {
+		case n < 25:
+			return w.period(c, expression)
+		case n < 35:
+			return w.relative(c, expression)
+		}
+	}
 	v, other := w.sample(c), w.sample(c)
 	known := func(statement string) string { return "coalesce(" + statement + ", " + w.no() + ")" }
 	lookups := []string{"", "__exact", "__ne", "__in", "__isnull"}

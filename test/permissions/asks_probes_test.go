@@ -176,7 +176,8 @@ func (g *game) probeModel(i int) {
 // measuredForms compare with a measure of a model.
 var measuredForms = slices.Concat(
 	calls("list_TABLE", `{"filters":{"region":{"_measure":{"max":"region","model":"MODEL"}}}}`, `{"filters":{"_not":{"region":{"_measure":{"max":"nowhere","model":"MODEL"}}}}}`,
-		`{"filters":{"region__gt":{"_measure":{"min":"region","filters":{"region":{"_measure":{"max":"region","model":"MODEL"}}}}}}}`),
+		`{"filters":{"region__gt":{"_measure":{"min":"region","filters":{"region":{"_measure":{"max":"region","model":"MODEL"}}}}}}}`,
+		`{"filters":{"region__in":{"_values":{"model":"MODEL","field":"region"}}}}`, `{"filters":{"region__in":{"_values":{"model":"TABLE","field":"region","filters":{"id__in":{"_values":{"model":"MODEL","field":"id"}}}}}}}`),
 	calls("autocomplete_TABLE", `{"filters":{"region__ne":{"_measure":{"min":"region","model":"MODEL"}}}}`),
 	calls("aggregate_TABLE", `{"group_by":["region"],"filters":{"region__lte":{"_measure":{"max":"note","model":"MODEL"}}}}`,
 		`{"measures":{"m":{"count":"*","filters":{"region":{"_measure":{"max":"region","model":"MODEL"}}}}}}`,
@@ -189,8 +190,9 @@ var (
 		`{"filters":{"_all":[{"_not":{"NAME__in":["x"]}}]}}`, `{"filters":{"region":{"_field":"NAME"}}}`, `{"filters":{"region__gt":{"_field":"NAME"}}}`, `{"filters":{"NAME":{"_field":"region"}}}`,
 		`{"filters":{"region":{"_measure":{"max":"NAME"}}}}`, `{"filters":{"NAME__gt":{"_measure":{"min":"region"}}}}`,
 		`{"filters":{"region__ne":{"_measure":{"min":"region","filters":{"NAME__isnull":true}}}}}`,
-		`{"filters":{"_not":{"region":{"_measure":{"max":"region","model":"TABLE","filters":{"_any":[{"NAME":"x"}]}}}}}}`)
-	groupedForms = calls("aggregate_TABLE", `{"group_by":["NAME"]}`, `{"group_by":["region","NAME"]}`, `{"group_by":["NAME__year"]}`, `{"measures":{"m":{"count":"NAME"}}}`,
+		`{"filters":{"_not":{"region":{"_measure":{"max":"region","model":"TABLE","filters":{"_any":[{"NAME":"x"}]}}}}}}`,
+		`{"filters":{"region__in":{"_values":{"field":"NAME"}}}}`, `{"filters":{"NAME__in":{"_values":{"field":"region"}}}}`, `{"filters":{"region__in":{"_values":{"field":"region","filters":{"NAME":"x"}}}}}`)
+	groupedForms = calls("aggregate_TABLE", `{"group_by":["NAME"]}`, `{"group_by":["region","NAME"]}`, `{"group_by":["NAME__year"]}`, `{"group_by":["NAME__prefix_1"]}`, `{"measures":{"m":{"count":"NAME"}}}`,
 		`{"measures":{"m":{"count_distinct":"NAME"}}}`, `{"measures":{"m":{"max":"NAME"}}}`, `{"measures":{"m":{"min":"NAME"}}}`, `{"measures":{"m":{"sum":"NAME"}}}`,
 		`{"measures":{"m":{"avg":"NAME"},"n":{"count":"*"},"r":{"ratio":["m","n"]}}}`, `{"measures":{"m":{"count":"*","filters":{"NAME":"x"}}}}`,
 		`{"measures":{"m":{"sum":"id","filters":{"_not":{"NAME__isnull":true}}}}}`, `{"measures":{"m":{"count":"*"}},"filters":{"NAME__lt":"x"}}`,

@@ -1,6 +1,7 @@
 package permissions
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -143,18 +144,19 @@ func (o *reader) filter(s shape, through []link, names []string, value any, leve
 			return slices.ContainsFunc(related(r), func(r row) bool { return inner(r) }) == (rest[0] == "any")
 		}, err
 	case rest[0] == "count":
-		lookup := strings.Join(rest[1:], "__")
-		if !slices.Contains([]string{"", "exact", "ne", "in", "gt", "gte", "lt", "lte"}, lookup) {
-			return nil, refuse("counts have no %s", lookup)
-		}
-		if lookup == "" {
-			lookup = "exact"
-		}
-		holds, err := lookups(anInteger, lookup, value)
-		return func(r row) bool { return holds(fmt.Sprint(len(related(r)))) }, err
+		holds, err := lookups(anInteger, cmp.Or(strings.Join(rest[1:], "__"), "exact"), value)
+		return func(r row) bool { return holds(o.countOf(l.table, related(r))) }, err
 	}
 	inner, err := o.filter(shape{table: l.table}, nil, rest, value, level, before+len(through)+1)
 	return func(r row) bool { return slices.ContainsFunc(related(r), func(r row) bool { return inner(r) }) }, err
+}
+
+// countOf is the number of rows that belong to a row; of fewer than the model's small groups it is not told.
+func (o *reader) countOf(table string, rows []row) string {
+	if least := o.model(table).MinGroupSize; least > 1 && len(rows) < least {
+		return "" // NULL
+	}
+	return fmt.Sprint(len(rows))
 }
 
 // compareAt compares what stands at a path, by the lookup that is left of a key.

@@ -72,7 +72,7 @@ func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Sele
 	limited, cancel := d.limit(ctx)
 	defer cancel()
 	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
-		return connection.query(limited, c.SQL.Select, c.Args, row)
+		return connection.query(limited, c.SQL.Select, c.Args[c.SQL.SelectFrom:], row)
 	})
 	if err != nil {
 		return out, nothing, d.statementError(ctx, limited, err, nil)
@@ -187,7 +187,7 @@ func (c *call) bind() error {
 		default:
 			return database.AsError(fmt.Errorf("a value of type %T cannot be bound", value))
 		}
-		c.Args = append(c.Args, driver.NamedValue{Ordinal: i + 1, Value: value})
+		c.Args = append(c.Args, driver.NamedValue{Ordinal: c.SQL.Ordinal(i), Value: value})
 	}
 	return nil
 }

@@ -48,10 +48,16 @@ func (w *Writer[V]) Reset() {
 // Shortened reports whether a value was cut since Prepare.
 func (w *Writer[V]) Shortened() bool { return w.shortened }
 
+// usualValue is how many bytes most values take at most.
+const usualValue = 32
+
 // Append appends one row. The values belong to the outputs' columns, one after the other. It ignores any values after them.
 func (w *Writer[V]) Append(dst []byte, values []V) []byte {
 	if w.form == database.RowArrays {
 		return w.appendArray(dst, values)
+	}
+	if dst == nil {
+		dst = make([]byte, 0, w.members.Size()+usualValue*len(w.outputs)) // rather than grow step by step
 	}
 	dst = append(dst, '{')
 	for i := range w.outputs {
@@ -91,7 +97,7 @@ func (w *Writer[V]) appendOutput(dst []byte, output *database.Output, values []V
 		dst = w.appendCut(dst, output.Columns[0], own[0])
 	default:
 		dst = w.engine.AppendJSON(dst, output.Columns[0], own[0])
-		if output.Columns[0].Quotient() {
+		if output.Columns[0].Computed == database.Quotient {
 			dst = trimQuotient(dst)
 		}
 	}

@@ -220,6 +220,15 @@ func TestRowsAllocateNothing(t *testing.T) {
 	}
 }
 
+func TestARowWithoutMemoryDoesNotGrowStepByStep(t *testing.T) {
+	outputs, values := row()
+	var w rowtext.Writer[*string]
+	w.Prepare(engine{}, outputs, 1<<20, database.RowObjects)
+	if n := testing.AllocsPerRun(100, func() { w.Append(nil, values) }); n > 2 { // one of the row's values is long
+		t.Errorf("%v allocations, want at most 2", n)
+	}
+}
+
 func BenchmarkAppend(b *testing.B) {
 	outputs, values := row()
 	for _, f := range forms {

@@ -58,7 +58,7 @@ func (c *call) bind(purpose purpose) error {
 		default:
 			return &database.Error{Code: database.Failed, Reason: reasonError, Message: fmt.Sprintf("a value of type %T cannot be bound", value)}
 		}
-		c.Args = append(c.Args, driver.NamedValue{Ordinal: i + 1, Value: value})
+		c.Args = append(c.Args, driver.NamedValue{Ordinal: c.SQL.Ordinal(i), Value: value})
 	}
 	return nil
 }

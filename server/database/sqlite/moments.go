@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/zoneinfo"
 )
 
 // momentText is a moment as programs keep it: its day, what stands before the time, the time, its fraction, the zone.
@@ -47,6 +49,18 @@ func inFormOf(args []driver.Value) driver.Value {
 		layout += "-07:00"
 	}
 	return at.Format(layout)
+}
+
+// localTime is what the clocks of a zone show at a moment in UTC.
+func localTime(args []driver.Value) driver.Value {
+	moment, _ := args[0].(string)
+	name, _ := args[1].(string)
+	at, err := time.Parse("2006-01-02 15:04:05.999", moment)
+	zone, ok := zoneinfo.Load(name)
+	if err != nil || !ok {
+		return nil
+	}
+	return at.In(zone).Format("2006-01-02 15:04:05.000")
 }
 
 // parseMoment reads a moment in its bound form.

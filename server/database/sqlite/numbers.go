@@ -23,11 +23,11 @@ func registerNumbers(d *sqlite.Driver) {
 		})
 	}
 	for name, f := range map[string]func([]driver.Value) driver.Value{
-		sqltext.SQLiteRatio: ratio, sqltext.SQLiteNumber: numberText,
+		sqltext.SQLiteLocal: localTime, sqltext.SQLiteRatio: ratio, sqltext.SQLiteNumber: numberText,
 		sqltext.SQLiteForm: inFormOf, sqltext.SQLiteTimestamp: asShown(jsontext.AppendTimestampText[string]), sqltext.SQLiteInstant: asShown(jsontext.AppendInstantText[string]),
 	} {
 		arguments := int32(1)
-		if name == sqltext.SQLiteRatio || name == sqltext.SQLiteForm {
+		if name == sqltext.SQLiteRatio || name == sqltext.SQLiteForm || name == sqltext.SQLiteLocal {
 			arguments = 2
 		}
 		d.MustRegisterDeterministicScalarFunction(name, arguments,
@@ -58,7 +58,7 @@ func (t *total) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
 	return nil
 }
 
-// WindowInverse implements sqlite.AggregateFunction. No statement has windows.
+// WindowInverse implements sqlite.AggregateFunction.
 func (t *total) WindowInverse(_ *sqlite.FunctionContext, args []driver.Value) error {
 	if n, ok := toNumber(args[0]); ok {
 		n.unscaled.Neg(&n.unscaled)

@@ -54,7 +54,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 // run answers a plan that was built.
 func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
 	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
-		return d.statement(ctx, connection, c.SQL.Select, c.Args, row)
+		return d.statement(ctx, connection, c.SQL.Select, c.Args[c.SQL.SelectFrom:], row)
 	})
 	if err != nil {
 		return out, nothing, err

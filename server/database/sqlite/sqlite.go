@@ -49,6 +49,7 @@ var engine = sync.OnceValue(func() *sqlite.Driver {
 			return args[0], nil
 		})
 	registerNumbers(d)
+	registerArithmetic(d)
 	return d
 })
 

@@ -53,11 +53,11 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.condition(c.Condition, around)
 		w.alias = before
 	case database.Exists:
-		w.text("EXISTS (SELECT 1")
-		w.related(c)
+		w.text("EXISTS (")
+		w.related(c, func() { w.text("1") })
 		w.text(")")
-	case database.CountOf:
-		w.countOf(c)
+	case database.InRows:
+		w.inRows(c)
 	case database.Fenced:
 		w.text("CASE WHEN ")
 		w.condition(c.Fence, precedenceTop)
@@ -133,42 +133,56 @@ func (w *writer) compareRefs(c database.CompareRefs) {
 	w.dialect.side(w, func() { w.ref(c.Right) }, right, left, c.Op)
 }
 
-func (w *writer) countOf(c database.CountOf) {
-	w.text("(SELECT count(*)")
-	w.related(c.Rows)
-	w.text(") ")
-	if len(c.Numbers) == 1 {
-		w.text(string(c.Op) + " ")
-		w.bind(Arg{Kind: database.Integer, Value: c.Numbers[0]})
-		return
+// inRows writes a subquery that does not depend on the row, so that an engine may read it once.
+func (w *writer) inRows(c database.InRows) {
+	ours, theirs := c.Column, c.Theirs.Column
+	sides := differ(ours, theirs) || ours.Kind.IsMoment()
+	if sides {
+		w.dialect.side(w, func() { w.column(ours) }, ours, theirs, database.Equal)
+	} else {
+		w.column(ours)
 	}
-	w.text("IN (")
-	for i, n := range c.Numbers {
-		if i > 0 {
-			w.text(", ")
+	w.text(" IN (SELECT ")
+	w.nested(c.Joins, func() {
+		value := func() { w.ref(c.Theirs) }
+		switch {
+		case sides:
+			w.dialect.side(w, value, theirs, ours, database.Equal)
+		case ours.Collation != theirs.Collation:
+			w.dialect.collate(w, value, ours.Collation)
+		default:
+			value()
 		}
-		w.bind(Arg{Kind: database.Integer, Value: n})
-	}
+		w.fromOther(c.From.Table())
+		w.joinAll(c.Joins)
+		w.text(" WHERE ")
+		value()
+		w.text(" IS NOT NULL")
+		if condition := fenced(c.From, c.Where); condition != nil {
+			w.text(" AND ")
+			w.condition(condition, precedenceAnd)
+		}
+	})
 	w.text(")")
 }
 
-// related writes FROM and WHERE of the rows for which Exists looks.
-func (w *writer) related(e database.Exists) {
-	outer, base := w.alias, w.base
-	w.aliases++
-	w.alias, w.base = w.aliases, w.aliases
-	w.number(e.Joins)
-	w.fromOther(e.From.Table())
-	w.joinAll(e.Joins)
-	w.text(" WHERE ")
-	w.equalColumns(e.Theirs, e.Ours, outer)
-	if condition := fenced(e.From, e.Where); condition != nil {
-		if len(e.Theirs) > 0 {
-			w.text(" AND ")
+// related reads the rows for which Exists looks; what writes what is read of them.
+func (w *writer) related(e database.Exists, what func()) {
+	outer := w.alias
+	w.nested(e.Joins, func() {
+		w.text("SELECT ")
+		what()
+		w.fromOther(e.From.Table())
+		w.joinAll(e.Joins)
+		w.text(" WHERE ")
+		w.equalColumns(e.Theirs, e.Ours, outer)
+		if condition := fenced(e.From, e.Where); condition != nil {
+			if len(e.Theirs) > 0 {
+				w.text(" AND ")
+			}
+			w.condition(condition, precedenceAnd)
+		} else if len(e.Theirs) == 0 {
+			w.text("TRUE")
 		}
-		w.condition(condition, precedenceAnd)
-	} else if len(e.Theirs) == 0 {
-		w.text("TRUE")
-	}
-	w.alias, w.base = outer, base
+	})
 }

@@ -16,6 +16,8 @@ type Dialect interface {
 	quote(dst []byte, name string) []byte
 	// placeholder appends the placeholder of the nth value, counted from 1.
 	placeholder(dst []byte, n int) []byte
+	// numbered reports whether placeholders have numbers, so that values need not be bound in the order in which they are written.
+	numbered() bool
 
 	// selectPrefix and selectSuffix surround a statement and limit the rows that it reads.
 	selectPrefix(rows int) string
@@ -53,6 +55,12 @@ type Dialect interface {
 	extreme(w *writer, m *database.Measure, function string)
 	// ratio writes a Ratio.
 	ratio(w *writer, dividend, divisor term)
+	// windowSum writes a sum, without its window.
+	windowSum(w *writer, c *database.Column, value func())
+	// related finishes a value that was computed of other rows.
+	related(w *writer, c *database.Column)
+	// arithmetic writes an Arithmetic, whose column is c.
+	arithmetic(w *writer, c *database.Column, a database.Arithmetic)
 
 	// sortKey writes the sorting form of a column's value, which write writes: its beginning if the engine looks no
 	// further.

@@ -18,21 +18,23 @@ const mostUnfenced = 8
 // fenced is the policy of a source and a caller's condition on its rows and its joins' rows; nil if there is neither.
 func fenced(from database.Source, where database.Condition) database.Condition {
 	policy := from.Policy()
-	if where == nil || from.Groups() != nil {
+	if where == nil || from.Groups() != nil || from.Windows() != nil {
 		return and(policy, where)
 	}
 	var before, behind database.And
 	var hidden []*database.Join // joins to rows under a policy that may come late
 	conditions := flatten(nil, where)
 	pin := pinning(from.Table(), conditions)
+	late := comesLate(policy)
 	for i, c := range conditions {
 		joins := fencedJoins(nil, c)
 		switch {
-		case !comesLate(policy) && len(joins) == 0:
+		case !comesLate(policy) && len(joins) == 0 && (policy == nil || !computes(c)):
 			before = append(before, c)
 		case isQuick(c) && len(before) < mostUnfenced && (pin < 0 || pin == i):
 			before = append(before, c)
 		default:
+			late = late || policy != nil && computes(c) // an error of it would tell of a hidden row
 			behind = append(behind, c)
 			for _, join := range joins {
 				if !slices.Contains(hidden, join) {
@@ -45,7 +47,7 @@ func fenced(from database.Source, where database.Condition) database.Condition {
 		return and(policy, where)
 	}
 	fence := database.Fenced{Condition: behind}
-	if comesLate(policy) {
+	if late {
 		fence.Fence = append(fence.Fence, policy)
 	}
 	for _, join := range hidden {
@@ -56,6 +58,12 @@ func fenced(from database.Source, where database.Condition) database.Condition {
 		all = append(all, policy)
 	}
 	return append(append(all, before...), fence)
+}
+
+// computes reports whether a condition asks for a computed column.
+func computes(c database.Condition) (found bool) {
+	database.EachColumn(c, func(column *database.Column) { found = found || column.Expression != nil })
+	return found
 }
 
 // flatten appends the conditions that all must hold.
@@ -98,6 +106,7 @@ func fencedJoins(dst []*database.Join, c database.Condition) []*database.Join {
 			}
 		}
 	}
+	database.EachColumn(c, func(column *database.Column) { column.Reads(func(r database.Ref) { add(r.Join) }) })
 	switch c := c.(type) {
 	case database.And:
 		for _, part := range c {
@@ -139,6 +148,9 @@ func pinning(table *database.Table, conditions []database.Condition) int {
 
 // isQuick reports whether a condition takes next to no time, whatever the row holds, and is one that an index may serve.
 func isQuick(c database.Condition) bool {
+	if computes(c) {
+		return false
+	}
 	switch c := c.(type) {
 	case database.Compare:
 		return isSmall(c.Column) || c.Op == database.Equal && c.Column.Kind == database.Text

@@ -10,45 +10,42 @@ import (
 // Everything is written in the order in which its values are bound.
 func (w *writer) groups(from database.Source) {
 	g, columns := from.Groups(), from.Table().Columns
-	alias, base := w.alias, w.base
-	w.aliases++
-	w.alias, w.base = w.aliases, w.aliases
-	w.number(g.Joins)
-	w.text("(SELECT ")
-	for i := range g.Keys {
-		w.separate(i)
-		before := w.enter(g.Keys[i].Join)
-		w.dialect.groupKey(w, g.Keys[i])
-		w.alias = before
-		w.named(columns[i])
-	}
-	for i := range g.Measures {
-		w.separate(len(g.Keys) + i)
-		w.sufficient(g, &g.Measures[i], func() { w.measure(g, &g.Measures[i]) })
-		w.named(columns[len(g.Keys)+i])
-	}
-	w.rowsOf(g.From, g.Joins, g.Where, precedenceTop)
-	for i := range g.Keys {
-		if i == 0 {
-			w.text(" GROUP BY ")
-		} else {
-			w.text(", ")
-		}
-		w.buf = strconv.AppendInt(w.buf, int64(i+1), 10) // the place in what is selected
-		if key := g.Keys[i]; key.Part == database.WholeValue && w.dialect.groupsBeginnings(key.Column) {
-			w.text(", SHA2(")
-			before := w.enter(key.Join)
-			w.dialect.groupKey(w, key)
+	w.nested(g.Joins, func() {
+		w.text("(SELECT ")
+		for i := range g.Keys {
+			w.separate(i)
+			before := w.enter(g.Keys[i].Join)
+			w.dialect.groupKey(w, g.Keys[i])
 			w.alias = before
-			w.text(", 256)")
+			w.named(columns[i])
 		}
-	}
-	if least := w.leastRows(g); least > 0 {
-		w.text(" HAVING count(*) >= ")
-		w.buf = strconv.AppendInt(w.buf, int64(least), 10)
-	}
-	w.text(") AS ")
-	w.alias, w.base = alias, base
+		for i := range g.Measures {
+			w.separate(len(g.Keys) + i)
+			w.sufficient(g, &g.Measures[i], func() { w.measure(g, &g.Measures[i]) })
+			w.named(columns[len(g.Keys)+i])
+		}
+		w.rowsOf(g.From, g.Joins, g.Where, precedenceTop)
+		for i := range g.Keys {
+			if i == 0 {
+				w.text(" GROUP BY ")
+			} else {
+				w.text(", ")
+			}
+			w.buf = strconv.AppendInt(w.buf, int64(i+1), 10) // the place in what is selected
+			if key := g.Keys[i]; key.Part == database.WholeValue && w.dialect.groupsBeginnings(key.Column) {
+				w.text(", SHA2(")
+				before := w.enter(key.Join)
+				w.dialect.groupKey(w, key)
+				w.alias = before
+				w.text(", 256)")
+			}
+		}
+		if least := w.leastRows(g); least > 0 {
+			w.text(" HAVING count(*) >= ")
+			w.buf = strconv.AppendInt(w.buf, int64(least), 10)
+		}
+		w.text(") AS ")
+	})
 	w.aliasName(w.alias)
 }
 

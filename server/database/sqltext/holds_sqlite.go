@@ -25,7 +25,7 @@ func (d sqlite) at(w *writer, path string, document func()) jsonValue {
 			w.text(", ")
 			if bound == 0 {
 				w.bind(Arg{Kind: database.Text, Value: path})
-				bound = len(w.args)
+				bound = w.bound()
 			} else {
 				w.buf = d.again(w.buf, bound)
 			}

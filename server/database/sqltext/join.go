@@ -25,13 +25,27 @@ func (w *writer) rowsOf(from database.Source, joins []*database.Join, where data
 	return true
 }
 
-// source writes a source's table or groups, with the present alias.
+// source writes a source's table, groups or windows, with the present alias.
 func (w *writer) source(from database.Source) {
+	if from.Windows() != nil {
+		w.windows(from)
+		return
+	}
 	if from.Groups() != nil {
 		w.groups(from)
 		return
 	}
 	w.aliased(from.Table())
+}
+
+// nested writes a source, with joins, within another one: with an alias of its own.
+func (w *writer) nested(joins []*database.Join, write func()) {
+	alias, base := w.alias, w.base
+	w.aliases++
+	w.alias, w.base = w.aliases, w.aliases
+	w.number(joins)
+	write()
+	w.alias, w.base = alias, base
 }
 
 // number gives joins their numbers.
@@ -72,10 +86,15 @@ func (w *writer) equalColumns(columns, others []*database.Column, other int) {
 	}
 }
 
+// differ reports whether values of two columns are compared by what they mean.
+func differ(a, b *database.Column) bool {
+	return a.Kind != b.Kind || a.Kind == database.Enum && !sameEnum(a, b) || (a.NativeType == "oid") != (b.NativeType == "oid")
+}
+
 // equal writes that a column of the present source equals one of another source. Those of a foreign key need nothing else.
 func (w *writer) equal(column, of *database.Column, other int) {
 	switch {
-	case column.Kind != of.Kind || column.Kind == database.Enum && !sameEnum(column, of) || (column.NativeType == "oid") != (of.NativeType == "oid"):
+	case differ(column, of):
 		w.dialect.side(w, func() { w.column(column) }, column, of, database.Equal)
 		w.text(" = ")
 		w.dialect.side(w, func() { w.columnOf(other, of) }, of, column, database.Equal)

@@ -22,6 +22,8 @@ func (mysql) quote(dst []byte, name string) []byte { return quoteBy('`', dst, na
 
 func (mysql) placeholder(dst []byte, _ int) []byte { return append(dst, '?') }
 
+func (mysql) numbered() bool { return false }
+
 func (mysql) selectPrefix(int) string { return "" }
 func (mysql) selectSuffix(int) string { return "" }
 func (mysql) lock() string            { return " FOR UPDATE" }
@@ -216,7 +218,7 @@ func (d mysql) part(w *writer, p database.PartEquals) {
 		}
 		around := mysqlParts[p.Part]
 		w.text(around[0])
-		w.column(p.Column)
+		d.clock(w, p.Column, p.Zone)
 		w.text(around[1] + " = ")
 		w.bind(Arg{Kind: database.Integer, Value: n})
 	}

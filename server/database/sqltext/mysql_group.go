@@ -21,7 +21,7 @@ func (d mysql) groupsBeginnings(c *database.Column) bool {
 }
 
 func (d mysql) groupKey(w *writer, key database.GroupKey) {
-	column := func() { w.column(key.Column) }
+	column := func() { d.clock(w, key.Column, key.Zone) }
 	format := func(pattern string) { w.around("DATE_FORMAT(", column, ", '"+pattern+"')") }
 	switch key.Part {
 	case database.WholeValue:
@@ -46,6 +46,12 @@ func (d mysql) groupKey(w *writer, key database.GroupKey) {
 		format("%Y-%m-%dT%H")
 	case database.WeekdayPart:
 		w.around("WEEKDAY(", column, ") + 1")
+	case database.MonthOfYearPart:
+		w.around("NULLIF(MONTH(", column, "), 0)")
+	case database.HourOfDayPart:
+		w.around("HOUR(", column, ")")
+	case database.PrefixPart:
+		d.binary(w, func() { w.around("LEFT(", column, ", "+strconv.Itoa(key.Length)+")") })
 	}
 }
 
@@ -123,7 +129,7 @@ func (mysql) extreme(w *writer, m *database.Measure, function string) {
 
 // choice writes a text column, or the text of an enum that is the least or greatest of several, and so a place.
 func (mysql) choice(w *writer, c *database.Column) {
-	if c.Kind != database.Enum || c.Measure == nil {
+	if c.Kind != database.Enum || c.Computed == database.Stored {
 		w.column(c)
 		return
 	}

@@ -3,6 +3,7 @@ package sqltext_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -101,5 +102,23 @@ func TestMySQLInserted(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
 		})
+	}
+}
+
+// A decimal is cast to a type that has room for it: the server would take the greatest number of a type that has not.
+func TestDecimalsHaveRoomInTheTypeThatTheyAreCastTo(t *testing.T) {
+	total := &database.Column{Name: "total", Kind: database.Decimal, Precision: -1, Scale: -1}
+	for value, want := range map[string]string{
+		"1.5": "DECIMAL(65,30)", "-85070591730234615755163187415684743204.0": "DECIMAL(65,27)", "1e40": "DECIMAL(65,24)",
+		"+1.5E-3": "DECIMAL(65,30)", strings.Repeat("9", 70): "DECIMAL(65,0)",
+	} {
+		var s sqltext.Statement
+		plan := &database.Select{From: database.NewSource(&database.Table{Name: "t"}, nil), Where: database.Compare{Column: total, Op: database.Equal, Value: value}}
+		if err := s.Build(sqltext.MySQL, plan); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(s.Select); !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", value, got, want)
+		}
 	}
 }

@@ -83,7 +83,7 @@ func (d mysql) textValue(w *writer, c *database.Column, v string) {
 		if !decimalForm.MatchString(v) {
 			w.invalid(c, "must be a finite number")
 		}
-		w.cast(Arg{Kind: c.Kind, Value: v}, widestDecimal(c))
+		w.cast(Arg{Kind: c.Kind, Value: v}, widestDecimal(c, v))
 	case database.Date, database.Time, database.Timestamp, database.TimestampTZ:
 		d.moment(w, c, v)
 	case database.Enum:
@@ -199,10 +199,21 @@ func (w *writer) cast(arg Arg, as string) {
 	w.text(" AS " + as + ")")
 }
 
-// widestDecimal is the decimal type with room for all whole digits of the column. The rest of its room is for the
-// fraction.
-func widestDecimal(c *database.Column) string {
+// widestDecimal is the decimal type with room for all whole digits of the column and of a value. The rest of its room is for
+// the fraction.
+func widestDecimal(c *database.Column, value string) string {
 	const digits, fraction = 65, 30
-	whole := max(c.Precision-max(c.Scale, 0), digits-fraction)
+	whole := max(c.Precision-max(c.Scale, 0), digits-fraction, wholeDigits(value))
 	return "DECIMAL(65," + strconv.Itoa(digits-min(whole, digits)) + ")"
+}
+
+// wholeDigits is how many digits a number has before the point at most.
+func wholeDigits(number string) int {
+	mantissa, exponent := number, 0
+	if at := strings.IndexAny(number, "eE"); at >= 0 {
+		mantissa = number[:at]
+		exponent, _ = strconv.Atoi(number[at+1:]) // decimalForm has judged it
+	}
+	whole, _, _ := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
+	return max(0, len(whole)+exponent)
 }

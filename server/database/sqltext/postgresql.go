@@ -22,6 +22,8 @@ func (postgresql) placeholder(dst []byte, n int) []byte {
 	return strconv.AppendInt(append(dst, '$'), int64(n), 10)
 }
 
+func (postgresql) numbered() bool { return true }
+
 func (postgresql) selectPrefix(int) string { return "" }
 func (postgresql) selectSuffix(int) string { return "" }
 func (postgresql) lock() string            { return " FOR UPDATE" }
@@ -186,7 +188,7 @@ func (postgresql) subject(w *writer, m database.Match) {
 }
 
 // part writes days and years as ranges, which an index can serve.
-func (postgresql) part(w *writer, p database.PartEquals) {
+func (d postgresql) part(w *writer, p database.PartEquals) {
 	switch p.Part {
 	case database.WholeDate:
 		if day, ok := partDay(w, p); ok {
@@ -209,9 +211,10 @@ func (postgresql) part(w *writer, p database.PartEquals) {
 			return
 		}
 		w.text("extract(" + postgresParts[p.Part] + " FROM ")
-		w.column(p.Column)
-		if p.Column.Kind == database.TimestampTZ {
-			w.text(" AT TIME ZONE 'UTC'")
+		if p.Zone == nil && p.Column.Kind != database.TimestampTZ {
+			w.column(p.Column)
+		} else {
+			d.clock(w, p.Column, p.Zone)
 		}
 		w.text(") = ")
 		w.bind(Arg{Kind: database.Integer, Value: n})

@@ -1,7 +1,9 @@
 package sqltext
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -12,8 +14,13 @@ func (postgresql) countsGroups() bool                     { return false }
 
 func (d postgresql) groupKey(w *writer, key database.GroupKey) {
 	c := key.Column
-	if key.Part != database.WholeValue {
-		d.groupPart(w, c, key.Part)
+	switch key.Part {
+	case database.WholeValue:
+	case database.PrefixPart:
+		w.around("left(", func() { w.column(c) }, "::text, "+strconv.Itoa(key.Length)+`) COLLATE "C"`)
+		return
+	default:
+		d.groupPart(w, key)
 		return
 	}
 	if c.Kind == database.Other {
@@ -40,32 +47,44 @@ var partPatterns = map[database.GroupPart]string{
 	database.HourPart:    `YYYY-MM-DD"T"HH24`,
 }
 
+// numberParts are the names for extract of the parts that are numbers.
+var numberParts = map[database.GroupPart]string{
+	database.YearPart: "year", database.MonthOfYearPart: "month", database.WeekdayPart: "isodow", database.HourOfDayPart: "hour",
+}
+
 // groupPart makes an infinite moment NULL: it has no parts.
-func (postgresql) groupPart(w *writer, c *database.Column, part database.GroupPart) {
-	moment := func() {
-		w.column(c)
-		if c.Kind == database.TimestampTZ {
-			w.text(" AT TIME ZONE 'UTC'")
-		} else {
-			w.text("::timestamp")
-		}
-	}
-	field := "year"
-	switch part {
-	case database.WeekdayPart:
-		field = "isodow"
-	case database.YearPart:
-	default:
+func (d postgresql) groupPart(w *writer, key database.GroupKey) {
+	c := key.Column
+	field, isNumber := numberParts[key.Part]
+	if !isNumber {
 		w.text("to_char(")
-		moment()
-		w.text(", '" + partPatterns[part] + "')")
+		d.clock(w, c, key.Zone)
+		w.text(", '" + partPatterns[key.Part] + "')")
 		return
 	}
 	w.text("CASE WHEN isfinite(")
 	w.column(c)
 	w.text(") THEN extract(" + field + " FROM ")
-	moment()
+	d.clock(w, c, key.Zone)
 	w.text(")::bigint END")
+}
+
+// clock writes what the clocks of a zone show at the moment of a column; nil is UTC. A column without a zone is in UTC.
+func (postgresql) clock(w *writer, c *database.Column, zone *time.Location) {
+	w.column(c)
+	switch {
+	case c.Kind == database.TimestampTZ && zone == nil:
+		w.text(" AT TIME ZONE 'UTC'")
+	case zone == nil:
+		w.text("::timestamp")
+	default:
+		if c.Kind != database.TimestampTZ {
+			w.text(" AT TIME ZONE 'UTC'")
+		}
+		w.text(" AT TIME ZONE ")
+		w.bind(Arg{Kind: database.Text, Value: zone.String()})
+		w.text("::text")
+	}
 }
 
 // sum is of the type numeric, unless it is one of floats: a sum of integers is not bounded by a type then.

@@ -37,6 +37,8 @@ func (sqlite) quote(dst []byte, name string) []byte { return quoteStandard(dst, 
 // values, and no timeout ends it.
 func (sqlite) placeholder(dst []byte, _ int) []byte { return append(dst, '?') }
 
+func (sqlite) numbered() bool { return false }
+
 // again is the placeholder of a value that stands in another place already.
 func (sqlite) again(dst []byte, n int) []byte {
 	return strconv.AppendInt(append(dst, '?'), int64(n), 10)
@@ -322,7 +324,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-func (sqlite) part(w *writer, p database.PartEquals) {
+func (d sqlite) part(w *writer, p database.PartEquals) {
 	if p.Part == database.WholeDate {
 		if day, ok := partDay(w, p); ok {
 			w.text("date(")
@@ -338,9 +340,9 @@ func (sqlite) part(w *writer, p database.PartEquals) {
 			format, behind = sqliteParts[database.Month], " + 2) / 3"
 			w.text("(")
 		}
-		w.text("CAST(strftime('" + format + "', ")
-		w.column(p.Column)
-		w.text(", 'auto') AS INTEGER)" + behind + " = ")
+		w.text("CAST(")
+		d.format(w, format, p.Column, p.Zone)
+		w.text(" AS INTEGER)" + behind + " = ")
 		w.bind(Arg{Kind: database.Integer, Value: n})
 	}
 }

@@ -2,6 +2,7 @@ package sqltext
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -19,10 +20,21 @@ const (
 	SQLiteRatio = "mcp_ratio"
 	// SQLiteNumber is a function of a value: the text of the number that it is, NULL if it is none.
 	SQLiteNumber = "mcp_number"
+	// SQLiteCompute is a function of an operator (+, -, *), two numbers, and the number of digits behind the point that the result
+	// shows at least. SQLiteRound is a function of a number and of the number of digits to round it to.
+	SQLiteCompute = "mcp_compute"
+	SQLiteRound   = "mcp_round"
+	// SQLiteFinite is a function of a float: an error if it is infinite.
+	SQLiteFinite = "mcp_finite"
+	// SQLiteElapsed is a function of two moments, of a unit's microseconds, and of the number of digits behind the point: the time
+	// between the moments.
+	SQLiteElapsed = "mcp_elapsed"
 	// SQLiteTimestamp and SQLiteInstant are functions of a value: a timestamp, without and with a zone, as rows show it;
 	// any other value unchanged.
 	SQLiteTimestamp = "mcp_timestamp"
 	SQLiteInstant   = "mcp_instant"
+	// SQLiteLocal is a function of a timestamp in UTC, as strftime writes it, and of the name of a zone: what its clocks show.
+	SQLiteLocal = "mcp_local"
 	// SQLiteForm is a function of two timestamps: the first in the form of the second.
 	SQLiteForm = "mcp_form"
 	// SQLiteDecimal is the collation.
@@ -35,7 +47,7 @@ func (sqlite) countsGroups() bool                     { return false }
 
 func (d sqlite) groupKey(w *writer, key database.GroupKey) {
 	column := func() { w.column(key.Column) }
-	format := func(pattern string) { w.around("strftime('"+pattern+"', ", column, ", 'auto')") }
+	format := func(pattern string) { d.format(w, pattern, key.Column, key.Zone) }
 	number := func(pattern string) { w.around("CAST(", func() { format(pattern) }, " AS INTEGER)") }
 	switch key.Part {
 	case database.WholeValue:
@@ -45,6 +57,10 @@ func (d sqlite) groupKey(w *writer, key database.GroupKey) {
 		case database.TimestampTZ:
 			w.around(SQLiteInstant+"(", column, ")")
 		default:
+			if key.Column.Exact() {
+				w.around("", column, " COLLATE "+SQLiteDecimal)
+				return
+			}
 			w.around("", column, " COLLATE BINARY")
 		}
 	case database.YearPart:
@@ -62,7 +78,26 @@ func (d sqlite) groupKey(w *writer, key database.GroupKey) {
 		format("%Y-%m-%dT%H")
 	case database.WeekdayPart:
 		number("%u")
+	case database.MonthOfYearPart:
+		number("%m")
+	case database.HourOfDayPart:
+		number("%H")
+	case database.PrefixPart:
+		w.around("substr(", column, ", 1, "+strconv.Itoa(key.Length)+") COLLATE BINARY")
 	}
+}
+
+// format writes a part of a column's moment as the clocks of a zone show it; nil is UTC.
+func (sqlite) format(w *writer, pattern string, c *database.Column, zone *time.Location) {
+	w.text("strftime('" + pattern + "', ")
+	if zone == nil {
+		w.column(c)
+		w.text(", 'auto')")
+		return
+	}
+	w.around(SQLiteLocal+"("+comparableTimestamp, func() { w.column(c) }, ", 'auto'), ")
+	w.bind(Arg{Kind: database.Text, Value: zone.String()})
+	w.text("))")
 }
 
 func (d sqlite) sum(w *writer, m *database.Measure) {

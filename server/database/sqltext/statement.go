@@ -44,9 +44,9 @@ type Statement struct {
 	// Returns reports whether it returns any: an engine that cannot must find the new row itself.
 	Text    []byte
 	Returns bool
-	// Args are the values of Select or of Text. Count takes the first CountArgs of them.
-	Args      []Arg
-	CountArgs int
+	// Args are the values of Select or of Text. Count takes the first CountArgs of them, Select those from SelectFrom on.
+	Args                  []Arg
+	CountArgs, SelectFrom int
 
 	// rows has the part that Select and Count have in common: FROM and WHERE.
 	rows []byte
@@ -76,8 +76,17 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	}
 	w.text(d.selectPrefix(rows))
 	w.text("SELECT ")
+	begin := len(w.buf)
 	w.outputs(plan.Output, plan.Cursor)
-	w.buf = append(w.buf, s.rows...)
+	if s.SelectFrom = 0; len(w.args) > s.CountArgs && !d.numbered() {
+		// The outputs bind values, which come before the rows' in the text: Select gets values of its own.
+		s.SelectFrom, w.first = s.CountArgs, s.CountArgs
+		w.buf, w.args = w.buf[:begin], w.args[:s.CountArgs]
+		w.outputs(plan.Output, plan.Cursor)
+		w.rowsOf(plan.From, plan.Joins, plan.Where, around)
+	} else {
+		w.buf = append(w.buf, s.rows...)
+	}
 	if len(plan.After) > 0 {
 		if conditional {
 			w.text(" AND ")
@@ -121,6 +130,14 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 // explain. It takes the first CountArgs of Args.
 func (s *Statement) Matching() string { return "SELECT 1" + string(s.rows) }
 
+// Ordinal is the number of the i-th of Args in its statement, counted from 1.
+func (s *Statement) Ordinal(i int) int {
+	if i >= s.SelectFrom {
+		i -= s.SelectFrom
+	}
+	return i + 1
+}
+
 // Reset forgets the values. A Statement that is kept for later then holds none of a request's values.
 func (s *Statement) Reset() {
 	clear(s.Args)
@@ -139,6 +156,8 @@ type writer struct {
 	dialect Dialect
 	buf     []byte
 	args    []Arg
+	// first is where in args the values of the statement begin.
+	first int
 	// alias is the number of the source or join that is being written, aliases the number of the latest one. Without an
 	// alias (unaliased) columns are written by their names alone. base is the number of the statement's own source, or the
 	// number of the source of the EXISTS that is being written.
@@ -247,6 +266,9 @@ func (w *writer) order(order []database.Order, groups bool) {
 		w.dialect.sortKey(w, step.Column, column)
 		if step.Descending {
 			w.text(" DESC")
+			if step.NullsLast && !w.dialect.nullsFirst() {
+				w.text(" NULLS LAST")
+			}
 		}
 		if groups && step.Column.SortedLength > 0 {
 			w.around(", SHA2(", column, ", 256)")
@@ -266,6 +288,10 @@ func (w *writer) aliasName(alias int) {
 func (w *writer) column(c *database.Column) { w.columnOf(w.alias, c) }
 
 func (w *writer) columnOf(alias int, c *database.Column) {
+	if c.Expression != nil {
+		w.expression(c)
+		return
+	}
 	if alias != unaliased {
 		w.aliasName(alias)
 		w.text(".")
@@ -276,8 +302,11 @@ func (w *writer) columnOf(alias int, c *database.Column) {
 // bind writes a placeholder and keeps the value for it.
 func (w *writer) bind(arg Arg) {
 	w.args = append(w.args, arg)
-	w.buf = w.dialect.placeholder(w.buf, len(w.args))
+	w.buf = w.dialect.placeholder(w.buf, w.bound())
 }
+
+// bound is the number of the latest value in its statement, counted from 1.
+func (w *writer) bound() int { return len(w.args) - w.first }
 
 // invalid notes the first value that cannot be given to its column or compared with it.
 func (w *writer) invalid(c *database.Column, format string, args ...any) {

@@ -154,7 +154,7 @@ func (s *Statement) write(d Dialect, alias int) *writer {
 }
 
 func (s *Statement) written(w *writer) error {
-	s.Text, s.Args, s.CountArgs = w.buf, w.args, 0
+	s.Text, s.Args, s.CountArgs, s.SelectFrom = w.buf, w.args, 0, 0
 	return w.err
 }
 

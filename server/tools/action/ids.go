@@ -129,7 +129,7 @@ func (e *actionCall) planRows(lock bool) (*database.Select, error) {
 	if e.call.Catalog.Audit() != nil {
 		shown = nil
 	}
-	output, err := (&read.RowSet{Scope: e.call.Scope}).Output(shown)
+	output, err := (&read.RowSet{Scope: e.call.Scope}).Output(call.ItemsOf(shown...))
 	if err != nil {
 		return nil, err
 	}

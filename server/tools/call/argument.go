@@ -269,6 +269,8 @@ func Decode(name string, raw json.RawMessage, into any) error {
 			return Invalid("%s must be an array of strings, not %s", name, lookup.Excerpt(raw))
 		}
 		*into = list
+	case *Items:
+		return decodeItems(name, raw, into)
 	default:
 		panic(fmt.Sprintf("the argument %s is read into %T", name, into))
 	}
@@ -286,6 +288,8 @@ func schemaOfType(into any) Schema {
 		return Schema{Type: Types{"string"}}
 	case *[]string:
 		return Schema{Type: Types{"array"}, Items: &Schema{Type: Types{"string"}}}
+	case *Items:
+		return Schema{Type: Types{"array"}, Items: &Schema{Type: Types{"string", "object"}}}
 	}
 	return Schema{Type: Types{"object"}}
 }

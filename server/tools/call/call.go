@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
@@ -24,6 +25,8 @@ type Request struct {
 	Generic bool
 	// Scope is the model's, which the token need not be able to view; zero for an operation without a model.
 	Scope access.Scope
+	// Now is the moment that is now to all that the call asks for.
+	Now time.Time
 	// Given are the arguments as they were sent.
 	Given Arguments
 	// DryRun undoes what the call did.

@@ -56,7 +56,7 @@ func KeyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error
 		if IsNull(raw) {
 			return nil, errors.New("must not be null")
 		}
-		return equals(m.Key[0].Column, raw)
+		return lookup.Equal(m.Key[0].Column, raw)
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
@@ -81,16 +81,13 @@ func KeyEquals(m *catalog.Model, raw json.RawMessage) (database.Condition, error
 	return all, nil
 }
 
-// equals is the lookup exact.
-var equals = lookup.Find(lookup.Exact)
-
-// equalsText is equals of a value's text, as it stands in a part of a key.
+// equalsText is lookup.Equal of a value's text, as it stands in a part of a key.
 func equalsText(c *database.Column, text string) (database.Condition, error) {
 	if c.Kind == database.Boolean { // as JSON, a string is none
 		value, err := lookup.ParseText(c, text)
 		return database.Compare{Column: c, Op: database.Equal, Value: value}, err
 	}
-	return equals(c, AppendJSON(nil, text))
+	return lookup.Equal(c, AppendJSON(nil, text))
 }
 
 // Either is the condition that any of many is met. An engine reads a long OR as a deep one, and SQLite's may be no deeper

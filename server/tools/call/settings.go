@@ -12,6 +12,8 @@ import (
 type Settings struct {
 	// Endpoint is the endpoint's namespace and name, for webhooks.
 	Endpoint string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
 	// SealKey is the key of cursors and confirmation tokens.
 	SealKey []byte
 	// StatementTimeout is the time after which a transaction is not run again; 0 is no limit.

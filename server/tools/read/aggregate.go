@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -33,19 +34,20 @@ var _ = call.WithArguments("aggregate", call.Operation{
 		return call.RowsSchema(call.Schema{Type: call.Types{"object"}}, "total_groups")
 	},
 	Advice: "counts, sums, averages, top lists and distinct values: ask for them here, and do not compute them from lists",
-}, aggregate, WithRowsForm(func(a *aggregateArguments) *RowsForm { return &a.RowsForm },
+}, aggregate, withZone(func(a *aggregateArguments) *zoneArgument { return &a.zoneArgument }, WithRowsForm(func(a *aggregateArguments) *RowsForm { return &a.RowsForm },
 	call.Argument[aggregateArguments]{Name: "measures", Into: func(a *aggregateArguments) any { return &a.measures },
-		Help: `{n: {count: "*"}, s: {sum: field, filters: {…}}, r: {ratio: [s, n]}}; also count_distinct, avg, min, max`},
+		Help: `{n: {count: "*"}, s: {sum: field, filters: {…}}, r: {ratio: [s, n]}}; count_distinct, avg, min, max…`},
 	call.Argument[aggregateArguments]{Name: "group_by", Into: func(a *aggregateArguments) any { return &a.groupBy },
-		Help: "fields, relation__field; dates __year, __month, __week, __weekday, …"},
+		Help: "fields, relation__field; dates __month, __week, __weekday, …"},
 	call.Argument[aggregateArguments]{Name: "filters", Into: func(a *aggregateArguments) any { return &a.filters }, Common: true,
 		Help: "as in list"},
 	call.Argument[aggregateArguments]{Name: "search", Into: func(a *aggregateArguments) any { return &a.search },
 		Offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, Lacks: "search fields", Common: true, Help: "as in list"},
 	call.Argument[aggregateArguments]{Name: "having", Into: func(a *aggregateArguments) any { return &a.having },
-		Help: "{n__gte: 2}: measures, group_by members"},
+		Help: "{n__gte: 2}: any member"},
 	call.Argument[aggregateArguments]{Name: "order_by", Into: func(a *aggregateArguments) any { return &a.orderBy },
 		Help: "[-n]: as in having"},
+	call.Argument[aggregateArguments]{Name: "top", Into: func(a *aggregateArguments) any { return &a.top }, Unlisted: true},
 	call.Argument[aggregateArguments]{Name: "limit", Into: func(a *aggregateArguments) any { return &a.limit }, Schema: call.LimitSchema},
 	call.Argument[aggregateArguments]{Name: "offset", Into: func(a *aggregateArguments) any { return &a.offset }},
 	call.Argument[aggregateArguments]{Name: "total", Into: func(a *aggregateArguments) any { return &a.total },
@@ -53,19 +55,27 @@ var _ = call.WithArguments("aggregate", call.Operation{
 			return call.Schema{Type: call.Types{"string"}, Enum: []any{totalExact, totalNone}}
 		},
 		Help: "exact: count all groups"},
-)...)
+))...)
 
 type aggregateArguments struct {
 	measures, filters, having json.RawMessage
+	top                       json.RawMessage
 	search, total             string
-	groupBy, orderBy          []string
+	groupBy                   call.Items
+	orderBy                   []string
 	limit, offset             call.Count
 	RowsForm
+	zoneArgument
 }
 
 // aggregate answers {count, total_groups, results}: what the rows come to, in all or for each group.
 func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
-	plan, err := planAggregate(c.Scope, a)
+	rows := &RowSet{Scope: c.Scope}
+	var err error
+	if rows.calendar, err = a.calendar(c); err != nil {
+		return nil, err
+	}
+	plan, err := planAggregate(rows, a)
 	if err != nil {
 		return nil, err
 	}
@@ -76,9 +86,12 @@ func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
 }
 
 // planAggregate makes the plan of aggregate_: a read of the groups of the model's rows.
-func planAggregate(scope access.Scope, a *aggregateArguments) (*database.Select, error) {
-	rows := &RowSet{Scope: scope}
+func planAggregate(rows *RowSet, a *aggregateArguments) (*database.Select, error) {
+	scope := rows.Scope
 	g := &groupReader{rows: rows, grouping: &database.Grouping{From: scope.Source(), MinRows: scope.Model().Declared.MinGroupSize}}
+	if err := g.readKeys(a.groupBy); err != nil { // first: other arguments may use the values that it names
+		return nil, err
+	}
 	where, err := rows.conditions("filters", a.filters)
 	if err != nil {
 		return nil, err
@@ -88,9 +101,6 @@ func planAggregate(scope access.Scope, a *aggregateArguments) (*database.Select,
 	}
 	if len(where) > 0 {
 		g.grouping.Where = where
-	}
-	if err := g.readKeys(a.groupBy); err != nil {
-		return nil, err
 	}
 	if err := g.readMeasures(a.measures); err != nil {
 		return nil, err
@@ -106,73 +116,21 @@ func planAggregate(scope access.Scope, a *aggregateArguments) (*database.Select,
 type groupReader struct {
 	rows     *RowSet
 	grouping *database.Grouping
-	// members are the names of the answer's members: those of the grouping's keys, and then those of its measures.
+	// members names the members of the answer: the keys of the grouping, and then the measures.
 	members []string
+	// ofRows names the grouping's measures, in their order. derived are the measures of other measures.
+	ofRows  []string
+	derived []*derivedMeasure
 }
 
-// plan is the read of the groups, once their members are known.
-func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
-	m := g.rows.Scope.Model()
-	groups := g.grouping.Source()
-	set := &RowSet{Scope: g.rows.Scope, conditionsRead: g.rows.conditionsRead, members: make([]*catalog.Field, len(g.members))}
-	plan := &database.Select{From: groups, Offset: a.offset.Or(0), More: true}
-	plan.Limit = min(a.limit.Or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize)
-	for i, name := range g.members {
-		column := groups.Table().Columns[i]
-		set.members[i] = &catalog.Field{Name: name, Column: comparedAs(column)}
-		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{column}})
-	}
-	having, err := set.conditions("having", a.having)
-	if err != nil {
-		return nil, err
-	}
-	plan.Joins = set.joins // of the measures with which having compares
-	if err := g.checkSmallGroups(set, having); err != nil {
-		return nil, err
-	}
-	if len(having) > 0 {
-		plan.Where = having
-	}
-	if plan.Order, err = g.order(set, a.orderBy); err != nil {
-		return nil, err
-	}
-	plan.Total, _, err = askedTotal(a.total)
-	return plan, err
-}
-
-// comparedAs is a column of groups as conditions and orders take it: a sum of integers has no bound, as a decimal has none.
+// comparedAs is a column as conditions take it: an integer that was computed has no bound, as a decimal has none.
 func comparedAs(c *database.Column) *database.Column {
-	if c.Measure == nil || c.Measure.Func != database.Sum || c.Kind != database.Integer {
+	if c.Kind != database.Integer || !c.Exact() {
 		return c
 	}
 	wide := *c
 	wide.Kind, wide.Scale = database.Decimal, 0
 	return &wide
-}
-
-// order reads order_by. All keys are appended, so that the answer is always the same.
-func (g *groupReader) order(set *RowSet, names []string) ([]database.Order, error) {
-	var order []database.Order
-	add := func(c *database.Column, descending bool) {
-		if !ordersBy(order, database.Ref{Column: c}) {
-			order = append(order, database.Order{Column: c, Descending: descending})
-		}
-	}
-	for _, text := range names {
-		name, descending := readOrder(text)
-		target, ok := set.base().target(name)
-		if !ok && set.base().masks(name) {
-			return nil, call.Invalid("order_by: %s", isMasked(name))
-		}
-		if !ok || !target.field.Column.Ordered() {
-			return nil, call.Invalid("order_by: cannot order by %q; the measures and groups to order by are %s", name, strings.Join(orderedNames(set.members), ", "))
-		}
-		add(target.field.Column, descending)
-	}
-	for i := range g.grouping.Keys {
-		add(set.members[i].Column, false)
-	}
-	return order, nil
 }
 
 // orderedNames are the names of the members to order groups by.
@@ -190,57 +148,88 @@ func orderedNames(members []*catalog.Field) []string {
 var groupParts = map[string]database.GroupPart{
 	"year": database.YearPart, "quarter": database.QuarterPart, "month": database.MonthPart, "week": database.WeekPart,
 	"day": database.DayPart, "hour": database.HourPart, "weekday": database.WeekdayPart,
+	"month_of_year": database.MonthOfYearPart, "hour_of_day": database.HourOfDayPart,
+}
+
+// prefixPart is the beginning of a text's group: __prefix_1 groups by its first letter.
+const prefixPart = "prefix_"
+
+// maxPrefix is the most letters of a prefix.
+const maxPrefix = 100
+
+// readPart reads the piece of a column's values that a name means; false if it has no such piece.
+func readPart(c *database.Column, name string) (key database.GroupKey, ok bool) {
+	key.Column = c
+	if digits, ok := strings.CutPrefix(name, prefixPart); ok {
+		n, err := strconv.Atoi(digits)
+		key.Part, key.Length = database.PrefixPart, n
+		return key, err == nil && n >= 1 && n <= maxPrefix && strconv.Itoa(n) == digits && c.Kind == database.Text
+	}
+	key.Part, ok = groupParts[name]
+	return key, ok && hasPart(c, key.Part)
 }
 
 // readKeys reads group_by.
-func (g *groupReader) readKeys(paths []string) error {
-	if len(paths) > maxGroupKeys {
-		return call.Invalid("group_by: at most %d members, not %d; leave some out", maxGroupKeys, len(paths))
+func (g *groupReader) readKeys(items call.Items) error {
+	if len(items) > maxGroupKeys {
+		return call.Invalid("group_by: at most %d members, not %d; leave some out", maxGroupKeys, len(items))
 	}
-	for _, path := range paths {
-		if slices.Contains(g.members, path) {
-			return call.Invalid("group_by: %s is there twice; name it once", path)
+	for _, item := range items {
+		name := item.Text
+		if item.Object != nil {
+			value, err := g.rows.named("group_by", item.Object)
+			if err != nil {
+				return err
+			}
+			name = value.Name
 		}
-		key, err := g.readKey(path)
+		if slices.Contains(g.members, name) {
+			return call.Invalid("group_by: %s is there twice; name it once", name)
+		}
+		key, err := readKey(g.rows, "group_by", name)
 		if err != nil {
 			return err
 		}
-		g.grouping.Keys, g.members = append(g.grouping.Keys, key), append(g.members, path)
+		g.grouping.Keys, g.members = append(g.grouping.Keys, key), append(g.members, name)
 	}
 	return nil
 }
 
-// readKey reads a path, which may end in a piece of a date.
-func (g *groupReader) readKey(path string) (key database.GroupKey, err error) {
-	at, _, err := g.rows.lead("group_by", path, func(at place, rest string) bool {
-		key.Part, key.Column = database.WholeValue, nil
+// readKey reads a path to group by, which may end in a piece of a date.
+func readKey(rows *RowSet, argument, path string) (key database.GroupKey, err error) {
+	at, _, err := rows.lead(argument, path, func(at place, rest string) bool {
+		key = database.GroupKey{}
 		if f := singleField(at, rest); f != nil {
 			key.Column = f.Column
 			return true
 		}
 		if i := strings.LastIndex(rest, "__"); i > 0 {
-			part := groupParts[rest[i+2:]]
-			if f := singleField(at, rest[:i]); f != nil && part != database.WholeValue && hasPart(f.Column, part) {
-				key.Part, key.Column = part, f.Column
+			if f := singleField(at, rest[:i]); f != nil {
+				if part, ok := readPart(f.Column, rest[i+2:]); ok {
+					key = part
+				}
 			}
 		}
 		return key.Column != nil
 	})
 	if none := (errNoPath{}); errors.As(err, &none) {
-		return key, noKey(none, path)
+		return key, noKey(none, argument, path)
 	}
 	if err != nil {
 		return key, err
 	}
 	key.Join = at.join
+	if key.Part != database.WholeValue && key.Column.Kind.IsMoment() {
+		key.Zone = rows.calendar.Zone
+	}
 	if !lookup.HasEquality(key.Column) {
-		return key, call.Invalid("group_by: values of %s, of type %s, cannot be compared, so they make no groups; the fields to group by are %s", path, key.Column.Kind, strings.Join(GroupedFields(at.scope), ", "))
+		return key, call.Invalid("%s: values of %s, of type %s, cannot be compared, so they make no groups; the fields to group by are %s", argument, path, key.Column.Kind, strings.Join(GroupedFields(at.scope), ", "))
 	}
 	return key, nil
 }
 
 // noKey says what to group by instead of a path that is no key.
-func noKey(none errNoPath, path string) error {
+func noKey(none errNoPath, argument, path string) error {
 	if i := strings.LastIndex(none.rest, "__"); i > 0 {
 		if f := singleField(none.at, none.rest[:i]); f != nil {
 			var parts []string
@@ -249,12 +238,15 @@ func noKey(none errNoPath, path string) error {
 					parts = append(parts, name)
 				}
 			}
+			if f.Column.Kind == database.Text {
+				parts = append(parts, fmt.Sprintf("%s1 to %s%d (its first letters)", prefixPart, prefixPart, maxPrefix))
+			}
 			if len(parts) > 0 {
-				return call.Invalid("group_by: %s: %s has no part %q; its parts are %s", path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
+				return call.Invalid("%s: %s: %s has no part %q; its parts are %s", argument, path, f.Name, none.rest[i+2:], strings.Join(parts, ", "))
 			}
 		}
 	}
-	return none.unknown("group_by", path, " to group by", GroupedFields(none.at.scope))
+	return none.unknown(argument, path, " to group by", GroupedFields(none.at.scope))
 }
 
 // singleField is the field that a name means at a place: the key's, if that is of one column, for its name.
@@ -267,7 +259,7 @@ func singleField(at place, name string) *catalog.Field {
 func hasPart(c *database.Column, part database.GroupPart) bool {
 	switch c.Kind {
 	case database.Date:
-		return part != database.HourPart
+		return part != database.HourPart && part != database.HourOfDayPart
 	case database.Timestamp, database.TimestampTZ:
 		return true
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
@@ -58,7 +59,7 @@ type suggestion struct {
 // all of its words, and of the one whose id it is.
 func autocomplete(c *call.Call, a *autocompleteArguments) ([]byte, error) {
 	m := c.Scope.Model()
-	rows := &RowSet{Scope: c.Scope}
+	rows := &RowSet{Scope: c.Scope, calendar: lookup.Calendar{Now: c.Now}}
 	where, err := rows.conditions("filters", a.filters)
 	if err != nil {
 		return nil, err

@@ -11,10 +11,24 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
-// comparison is a value that is not written out: {"_field": path} or {"_measure": measure}.
+// comparison is a value that is not written out: {"_field": path}, {"_measure": measure}, {"_values": {…}} or an expression.
 type comparison struct {
 	Field   *string         `json:"_field"`
 	Measure json.RawMessage `json:"_measure"`
+	Values  json.RawMessage `json:"_values"`
+	// expression is the expression, an object of one operator.
+	expression json.RawMessage
+}
+
+// word names the comparison in messages.
+func (c *comparison) word() string {
+	switch {
+	case c.Field != nil:
+		return "_field"
+	case c.Measure != nil:
+		return "_measure"
+	}
+	return "an expression"
 }
 
 // readComparison reads a value that is a comparison; false if it is none.
@@ -22,28 +36,43 @@ func readComparison(t filterTarget, raw json.RawMessage) (c comparison, ok bool)
 	if len(raw) == 0 || raw[0] != '{' || t.field != nil && t.field.Column.Kind == database.JSON {
 		return c, false
 	}
-	if json.Unmarshal(raw, &c) != nil || len(call.Members(raw)) != 1 {
+	members := call.Members(raw)
+	if len(members) != 1 || json.Unmarshal(raw, &c) != nil {
 		return c, false
 	}
-	return c, c.Field != nil || c.Measure != nil
+	for name := range members {
+		if computes(name) {
+			c.expression = raw
+		}
+	}
+	return c, c.Field != nil || c.Measure != nil || c.Values != nil || c.expression != nil
+}
+
+// comparisonLookups are the lookups that compare two columns; ne is the reverse of its operator.
+var comparisonLookups = map[string]database.CompareOp{
+	lookup.Exact: database.Equal, "ne": database.Equal,
+	"gt": database.Greater, "gte": database.GreaterOrEqual, "lt": database.Less, "lte": database.LessOrEqual,
 }
 
 // compareTo compares a field with what a comparison means for the same row.
 func (r *conditionReader) compareTo(s *RowSet, at place, t filterTarget, name string, with comparison) (database.Condition, error) {
-	word := "_field"
-	if with.Field == nil {
-		word = "_measure"
+	if with.Values != nil {
+		return r.among(s, at, t, name, with.Values)
 	}
-	op, ok := countLookups[name]
-	if t.field == nil || !ok || name == "in" || !slices.Contains(t.lookups(), name) {
+	word := with.word()
+	op, ok := comparisonLookups[name]
+	if t.field == nil || !ok || !slices.Contains(t.lookups(), name) {
 		return nil, r.invalid("%s goes with the lookups exact, ne, gt, gte, lt and lte, if the field has them; compare with a value here", word)
 	}
 	var other database.Ref
 	var err error
-	if with.Field != nil {
+	switch {
+	case with.Field != nil:
 		other, err = r.otherField(s, *with.Field)
-	} else {
+	case with.Measure != nil:
 		other, err = r.measure(s, with.Measure)
+	default:
+		other, err = r.expression(s, with.expression)
 	}
 	if err != nil {
 		return nil, err
@@ -59,6 +88,16 @@ func (r *conditionReader) compareTo(s *RowSet, at place, t filterTarget, name st
 		return database.Not{Condition: condition}, nil
 	}
 	return condition, nil
+}
+
+// expression reads an expression about the rows of the set.
+func (r *conditionReader) expression(s *RowSet, raw json.RawMessage) (database.Ref, error) {
+	reader := &expressionReader{rows: s, argument: r.argument + ": " + r.key}
+	field, err := reader.read(r.key, raw)
+	if err != nil {
+		return database.Ref{}, err
+	}
+	return database.Ref{Column: field.Column}, nil
 }
 
 // otherField finds the field that a comparison names.
@@ -80,7 +119,7 @@ func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref,
 	given := call.Members(raw)
 	if name, ok := given["model"]; ok {
 		var err error
-		if of, err = r.otherModel(s, name); err != nil {
+		if of, err = r.otherModel(s, "_measure", name); err != nil {
 			return database.Ref{}, err
 		}
 		delete(given, "model")
@@ -98,9 +137,6 @@ func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref,
 	if err != nil {
 		return database.Ref{}, err
 	}
-	if measure.Func == database.Ratio {
-		return database.Ref{}, r.invalid("_measure: a ratio is of two measures of aggregate; compare with one of count, count_distinct, sum, avg, min, max")
-	}
 	source := (&database.Grouping{
 		From: of.Source(), Joins: rows.joins, Measures: []database.Measure{measure}, MinRows: m.Declared.MinGroupSize,
 	}).Source()
@@ -108,8 +144,8 @@ func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref,
 	return database.Ref{Join: join, Column: source.Table().Columns[0]}, err
 }
 
-// otherModel is a model that a measure names. One that the token may not view looks like one that there is not.
-func (r *conditionReader) otherModel(s *RowSet, raw json.RawMessage) (access.Scope, error) {
+// otherModel is a model that a measure or a set of values names. One that the token may not view looks like one that there is not.
+func (r *conditionReader) otherModel(s *RowSet, word string, raw json.RawMessage) (access.Scope, error) {
 	var name string
 	if json.Unmarshal(raw, &name) == nil {
 		if m := s.Scope.Model().Catalog().Model(name); m != nil {
@@ -118,5 +154,5 @@ func (r *conditionReader) otherModel(s *RowSet, raw json.RawMessage) (access.Sco
 			}
 		}
 	}
-	return access.Scope{}, r.invalid("_measure: model: there is no model %s that you may view; find_models names them", lookup.Excerpt(raw))
+	return access.Scope{}, r.invalid("%s: model: there is no model %s that you may view; find_models names them", word, lookup.Excerpt(raw))
 }

@@ -30,7 +30,7 @@ const (
 
 	someRow  = "any"
 	noRow    = "none"
-	rowCount = "count"
+	rowCount = "count" // see related_values.go
 )
 
 var quantifiers = []string{someRow, noRow, rowCount}
@@ -41,6 +41,7 @@ type conditionReader struct {
 	argument, key string
 	// read counts the conditions of the call, level how deep the object stands.
 	read, level int
+	calendar    lookup.Calendar
 }
 
 // conditions reads a condition object about the rows of the set; nil is none.
@@ -48,7 +49,7 @@ func (s *RowSet) conditions(argument string, raw json.RawMessage) (database.And,
 	if raw == nil {
 		return nil, nil
 	}
-	r := &conditionReader{argument: argument, read: s.conditionsRead}
+	r := &conditionReader{argument: argument, read: s.conditionsRead, calendar: s.calendar}
 	all, err := r.object(s, raw)
 	s.conditionsRead = r.read
 	return all, err
@@ -61,7 +62,7 @@ func (r *conditionReader) invalid(format string, args ...any) error {
 
 // object reads a condition object: all that it holds must be true.
 func (r *conditionReader) object(s *RowSet, raw json.RawMessage) (database.And, error) {
-	given, ok := jsontext.ReadObject(raw)
+	given, ok := jsontext.ReadObjectIn(raw)
 	if !ok || given == nil {
 		return nil, call.Invalid("%s must be an object of field name to value, not %s", r.argument, lookup.Excerpt(raw))
 	}
@@ -144,25 +145,28 @@ func (r *conditionReader) list(s *RowSet, raw json.RawMessage) ([]database.Condi
 	return conditions, nil
 }
 
-// related reads a condition on the rows of a relation to many: that one of them meets the rest of the key, or what one of
-// the words any, none and count asks.
-func (r *conditionReader) related(at place, relation *catalog.Relation, target access.Scope, rest string, value json.RawMessage) (database.Condition, error) {
+// related reads a condition on the rows of a relation to many, with which a key begins: that one of them meets the rest of the key,
+// what one of the words any and none asks, or one on a value that is computed of them.
+func (r *conditionReader) related(s *RowSet, at place, key string, relation *catalog.Relation, target access.Scope, rest string, value json.RawMessage) (database.Condition, error) {
+	computed, err := s.related(r.argument, at, key, relation, target, rest)
+	if err != nil {
+		return nil, err
+	}
+	if computed != nil {
+		return r.filter(s, at.at(computed), key, value)
+	}
 	rows := &RowSet{Scope: target}
 	exists := database.Exists{From: target.Source(), Ours: relation.Ours, Theirs: relation.Theirs}
 	word, comparison, _ := strings.Cut(rest, "__")
 	if rows.base().has(word) || rows.base().has(rest) {
 		word = ""
 	}
-	var err error
 	switch word {
 	case someRow, noRow:
 		if comparison != "" {
 			return nil, r.invalid("no lookup follows %s; its value is a condition object, whose keys have the lookups", word)
 		}
 		exists.Where, err = r.inside(r.key, rows, value)
-	case rowCount:
-		counted, err := r.counted(exists, comparison, value)
-		return at.condition(counted), err
 	default:
 		if rest == "" || lookup.Find(rest) != nil && !rows.base().has(rest) {
 			return nil, r.onRelation(at.scope, target, relation, rest)
@@ -177,47 +181,6 @@ func (r *conditionReader) related(at place, relation *catalog.Relation, target a
 		return at.condition(database.Not{Condition: exists}), nil
 	}
 	return at.condition(exists), nil
-}
-
-// countLookups are the lookups of a number of related rows.
-var countLookups = map[string]database.CompareOp{
-	lookup.Exact: database.Equal, "ne": database.Equal, "in": database.Equal,
-	"gt": database.Greater, "gte": database.GreaterOrEqual, "lt": database.Less, "lte": database.LessOrEqual,
-}
-
-// counted compares how many related rows there are.
-func (r *conditionReader) counted(rows database.Exists, name string, raw json.RawMessage) (database.Condition, error) {
-	if name == "" {
-		name = lookup.Exact
-	}
-	op, ok := countLookups[name]
-	if !ok {
-		return nil, r.invalid("a count has no lookup %q; its lookups are %s", name, strings.Join(slices.Sorted(maps.Keys(countLookups)), ", "))
-	}
-	condition := database.CountOf{Rows: rows, Op: op}
-	read := func(raw json.RawMessage) error {
-		var n int64
-		if json.Unmarshal(raw, &n) != nil || call.IsNull(raw) {
-			return fmt.Errorf("must be an integer, not %s", lookup.Excerpt(raw))
-		}
-		condition.Numbers = append(condition.Numbers, n)
-		return nil
-	}
-	var err error
-	if name == "in" {
-		err = lookup.EachValue(raw, read)
-	} else {
-		err = read(raw)
-	}
-	switch {
-	case err != nil:
-		return nil, r.invalid("%s", err)
-	case name == "ne":
-		return database.Not{Condition: condition}, nil
-	case len(condition.Numbers) == 0:
-		return database.Never, nil
-	}
-	return condition, nil
 }
 
 // explainRead names the field that a filter's value does not fit. Other errors stay as they are.

@@ -29,18 +29,28 @@ func identity(c *call.Call, rows *RowSet, plan *database.Select, a *listArgument
 	id := appendText(make([]byte, 0, 512), c.Scope.Model().Name)
 	id = appendText(id, c.Scope.Fingerprint())
 	id = binary.AppendUvarint(id, uint64(len(plan.Order)))
-	related := false
+	related := a.top != nil
+	id = append(jsontext.AppendCompact(id, a.top), 0)
 	for _, o := range plan.Order {
 		id = append(appendText(id, o.Column.Name), byte(o.Column.Kind))
 		id = strconv.AppendBool(id, o.Descending)
-		related = related || o.Join != nil
+		related = related || o.Join != nil || o.Column.Expression != nil
 	}
 	id = appendFilters(id, a.filters)
 	id = appendTexts(id, strings.Fields(a.search))
+	id = appendText(id, a.timeZone)
 	if related {
 		id = appendTexts(id, a.orderBy)
+		for _, field := range a.fields { // which may say what an order means
+			id = append(jsontext.AppendCompact(appendText(id, field.Text), field.Object), 0)
+		}
 		for _, scope := range rows.scopes {
 			id = appendText(id, scope.Fingerprint())
+		}
+		for _, value := range rows.computed {
+			if value.of.Model() != nil {
+				id = appendText(id, value.of.Fingerprint())
+			}
 		}
 	}
 	return id
@@ -48,7 +58,7 @@ func identity(c *call.Call, rows *RowSet, plan *database.Select, a *listArgument
 
 // appendFilters appends the members of the argument filters, which was read before, by their names.
 func appendFilters(id []byte, raw json.RawMessage) []byte {
-	filters, _ := jsontext.ReadObject(raw)
+	filters, _ := jsontext.ReadObjectIn(raw)
 	id = binary.AppendUvarint(id, uint64(len(filters)))
 	for _, name := range slices.Sorted(maps.Keys(filters)) {
 		id = appendText(id, name)

@@ -36,7 +36,7 @@ func (r *conditionReader) filter(s *RowSet, at place, key string, value json.Raw
 		return nil, err
 	}
 	if relation.Many {
-		return r.related(at, relation, target, rest, value)
+		return r.related(s, at, key, relation, target, rest, value)
 	}
 	if rest == "" || lookup.Find(rest) != nil && !(place{scope: target}).has(rest) {
 		return nil, r.onRelation(at.scope, target, relation, rest)
@@ -62,6 +62,9 @@ type filterTarget struct {
 
 // target returns what a name means at a place.
 func (p place) target(name string) (filterTarget, bool) {
+	if f := p.computed(name); f != nil || p.value != nil {
+		return filterTarget{field: f}, f != nil
+	}
 	if p.members != nil {
 		i := slices.IndexFunc(p.members, func(f *catalog.Field) bool { return f.Name == name })
 		if i < 0 {
@@ -78,6 +81,19 @@ func (p place) target(name string) (filterTarget, bool) {
 	}
 	f := comparedField(p.scope, name)
 	return filterTarget{m, f}, f != nil
+}
+
+// computed returns the computed value that a name means at a place; nil if it means none.
+func (p place) computed(name string) *catalog.Field {
+	if p.value != nil && p.value.Name == name {
+		return p.value
+	}
+	for _, f := range p.names {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // has reports whether a name means something at a place that has a value.
@@ -119,7 +135,7 @@ func (r *conditionReader) compare(s *RowSet, at place, t filterTarget, name stri
 	case !slices.Contains(t.lookups(), name):
 		err = fmt.Errorf("%s is not offered for a field of type %s; its lookups are %s", name, t.field.Column.Kind, strings.Join(t.lookups(), ", "))
 	default:
-		condition, err = lookup.Find(name)(t.field.Column, value)
+		condition, err = lookup.Find(name)(r.calendar, comparedAs(t.field.Column), value)
 	}
 	if err != nil {
 		return nil, r.invalid("%s", err)
@@ -138,7 +154,7 @@ func nestedLookups(raw json.RawMessage) (map[string]json.RawMessage, bool) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil, false
 	}
-	given, ok := jsontext.ReadObject(raw)
+	given, ok := jsontext.ReadObjectIn(raw)
 	for name := range given {
 		if lookup.Find(name) == nil {
 			return nil, false
@@ -214,6 +230,7 @@ func isMasked(name string) string {
 var otherLookups = map[string]string{
 	"not_in": `"_not": {"%s__in": […]}`, "nin": `"_not": {"%s__in": […]}`, "not": `"%s__ne"`, "neq": `"%s__ne"`, "eq": `"%s"`,
 	"ge": `"%s__gte"`, "le": `"%s__lte"`, "between": `"%s__range": [from, to]`, "like": `"%s__icontains"`, "ilike": `"%s__icontains"`,
+	"ieq": `"%s__iexact"`, "iequals": `"%s__iexact"`,
 	"null": `"%s__isnull": true`, "notnull": `"%s__isnull": false`, "not_null": `"%s__isnull": false`, "isnotnull": `"%s__isnull": false`,
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
@@ -49,7 +50,7 @@ func gotSchema(m *catalog.Model) call.Schema {
 
 type getArguments struct {
 	id               json.RawMessage
-	fields           []string
+	fields           call.Items
 	inlines, related bool
 	field            string
 	offset, length   call.Count
@@ -65,7 +66,7 @@ func get(c *call.Call, a *getArguments) ([]byte, error) {
 		return getPiece(c, a, where)
 	}
 	plan := PlanRow(c.Scope, where)
-	rows := &RowSet{Scope: c.Scope}
+	rows := &RowSet{Scope: c.Scope, calendar: lookup.Calendar{Now: c.Now}}
 	if plan.Output, err = rows.Output(a.fields); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ var _ = call.WithArguments("list", call.Operation{
 	},
 	OutputSchema: func(m *catalog.Model) call.Schema { return call.RowsSchema(call.ListedRow(m), "total_count") },
 	Advice:       "narrow with filters and search, order with order_by, go on with next_cursor, and ask only for the fields that you need",
-}, list, WithRowsForm(func(a *listArguments) *RowsForm { return &a.RowsForm },
+}, list, withZone(func(a *listArguments) *zoneArgument { return &a.zoneArgument }, WithRowsForm(func(a *listArguments) *RowsForm { return &a.RowsForm },
 	call.Argument[listArguments]{Name: "limit", Into: func(a *listArguments) any { return &a.limit }, Schema: call.LimitSchema},
 	call.Argument[listArguments]{Name: "offset", Into: func(a *listArguments) any { return &a.offset }},
 	call.Argument[listArguments]{Name: "cursor", Into: func(a *listArguments) any { return &a.cursor }, Common: true,
@@ -37,29 +37,36 @@ var _ = call.WithArguments("list", call.Operation{
 		Help: "words that must all be in the search_fields of describe"},
 	call.Argument[listArguments]{Name: "order_by", Into: func(a *listArguments) any { return &a.orderBy }, Common: true,
 		Help: "fields or relation__field; - descends"},
+	call.Argument[listArguments]{Name: "top", Into: func(a *listArguments) any { return &a.top }, Unlisted: true},
 	call.Argument[listArguments]{Name: "filters", Into: func(a *listArguments) any { return &a.filters },
-		Help: "{field__lookup: value}, ANDed; relation__field; lookups ne, in, range, gt, gte, lt, lte, isnull, icontains, year, …; " +
-			"also {_field: other}, {_measure: {avg: field}}; _any, _all: [{}], _not: {}; relation__any, __none: {}, __count__gte: n",
+		Help: "{field__lookup: value}, ANDed; relation__field; lookups ne, in, range, gt, gte, isnull, icontains…; dates 2026-04, {_now: -7d}; " +
+			"{_field: other}, {_measure: {avg: field}}; _any, _all: [{}], _not: {}; relation__any, __none: {}, __count__gte: n",
 		Names: func(s access.Scope) string {
 			return call.NamesOf("; relations: ", s.Relations(), func(r *catalog.Relation) string { return r.Name }) +
 				call.NamesOf("; contains, overlap, contained_by (JSON also has_key): ", lookedInto(s), func(f *catalog.Field) string { return f.Name })
 		}},
 	call.Argument[listArguments]{Name: "fields", Into: func(a *listArguments) any { return &a.fields }, Common: true,
-		Help: "these or relation__field only"},
-)...)
+		Help: "these or relation__field only; more in describe"},
+))...)
 
 type listArguments struct {
-	limit, offset   call.Count
-	cursor          call.PageCursor
-	total, search   string
-	orderBy, fields []string
-	filters         json.RawMessage
+	limit, offset call.Count
+	cursor        call.PageCursor
+	total, search string
+	orderBy       []string
+	fields        call.Items
+	filters, top  json.RawMessage
 	RowsForm
+	zoneArgument
 }
 
 // list answers {count, total_count, results}, and next_cursor if there is more.
 func list(c *call.Call, a *listArguments) ([]byte, error) {
 	rows := &RowSet{Scope: c.Scope}
+	var err error
+	if rows.calendar, err = a.calendar(c); err != nil {
+		return nil, err
+	}
 	plan, err := planList(rows, a)
 	if err != nil {
 		return nil, err
@@ -76,7 +83,14 @@ func list(c *call.Call, a *listArguments) ([]byte, error) {
 
 // planList makes the plan of list_, but for where its cursor says to go on.
 func planList(rows *RowSet, a *listArguments) (*database.Select, error) {
+	if a.top != nil {
+		return planTop(rows, a)
+	}
 	plan := planPage(rows.Scope, a.limit, a.offset)
+	var err error
+	if plan.Output, err = rows.Output(a.fields); err != nil { // first: other arguments may use the values that it names
+		return nil, err
+	}
 	where, err := rows.conditions("filters", a.filters)
 	if err != nil {
 		return nil, err
@@ -92,9 +106,6 @@ func planList(rows *RowSet, a *listArguments) (*database.Select, error) {
 	}
 	if rows.Scope.Model().UniqueKey {
 		plan.Cursor = orderRefs(plan.Order)
-	}
-	if plan.Output, err = rows.Output(a.fields); err != nil {
-		return nil, err
 	}
 	plan.Joins = rows.joins
 	plan.Total, err = planTotal(rows.Scope, a.total, plan)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -19,14 +19,26 @@ import (
 // measureFuncs are the functions of measures, by what a measure calls them.
 var measureFuncs = map[string]database.MeasureFunc{
 	"count": database.Count, "count_distinct": database.CountDistinct, "sum": database.Sum, "avg": database.Avg,
-	"min": database.Min, "max": database.Max, "ratio": database.Ratio,
+	"min": database.Min, "max": database.Max,
 }
 
 // AllRows is what counts rows instead of a field's values.
 const AllRows = "*"
 
-// measureName is what a measure may be called.
-var measureName = regexp.MustCompile(`^[\pL_][\pL\pN_]{0,63}$`)
+// maxMeasureName is how many characters a measure's name may have.
+const maxMeasureName = 64
+
+// isMeasureName reports whether a measure may be called that. A regular expression with all letters of Unicode would keep 1.3 MB.
+func isMeasureName(name string) bool {
+	n := 0
+	for _, r := range name {
+		if r != '_' && !unicode.IsLetter(r) && (n == 0 || !unicode.IsNumber(r)) {
+			return false
+		}
+		n++
+	}
+	return n > 0 && n <= maxMeasureName
+}
 
 // namedMeasure is a measure as it was sent.
 type namedMeasure struct {
@@ -48,12 +60,23 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 	}
 	for _, m := range measures {
 		switch {
-		case !measureName.MatchString(m.name):
+		case !isMeasureName(m.name):
 			return call.Invalid("measures: %s cannot be a name; a name has at most 64 letters, digits and _, and begins with no digit", lookup.Excerpt([]byte(m.name)))
 		case slices.Contains(g.members, m.name):
 			return call.Invalid("measures: the name %s is taken; choose another", m.name)
 		}
-		sent := sentMeasure{argument: "measures: " + m.name, raw: m.raw, given: call.Members(m.raw)}
+		g.members = append(g.members, m.name)
+		argument := "measures: " + m.name
+		given, _ := jsontext.ReadObjectIn(m.raw)
+		derived, err := readDerived(argument, m, given)
+		if err != nil {
+			return err
+		}
+		if derived != nil {
+			g.derived = append(g.derived, derived)
+			continue
+		}
+		sent := sentMeasure{argument: argument, others: measuresOfMeasures, raw: m.raw, given: given}
 		sent.conditions = func(filters json.RawMessage) (database.And, error) {
 			return g.rows.conditions(sent.argument+": filters", filters)
 		}
@@ -61,9 +84,18 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		g.grouping.Measures, g.members = append(g.grouping.Measures, measure), append(g.members, m.name)
+		g.addMeasure(m.name, measure)
 	}
-	return g.resolveRatios(measures)
+	if err := g.checkDerived(); err != nil {
+		return err
+	}
+	g.settleRatios()
+	return nil
+}
+
+// addMeasure adds a measure of rows.
+func (g *groupReader) addMeasure(name string, m database.Measure) {
+	g.ofRows, g.grouping.Measures = append(g.ofRows, name), append(g.grouping.Measures, m)
 }
 
 // orderedMembers are the members of a JSON object, in their order; false if it is none.
@@ -79,18 +111,23 @@ func orderedMembers(raw json.RawMessage) ([]namedMeasure, bool) {
 	return all, true
 }
 
+// measuresOfMeasures says which measures are of other ones.
+const measuresOfMeasures = `; or of other measures {"ratio" or "difference": [name, name]}, {"share", "running", "previous", "change" or "rank": name}, {"moving": name, "last": 3}`
+
 // sentMeasure is one measure that a call sent.
 type sentMeasure struct {
 	// argument is where it stands, for messages.
 	argument string
-	raw      json.RawMessage
+	// others says what a measure may be beside one of rows, for messages.
+	others string
+	raw    json.RawMessage
 	// given are its members.
 	given map[string]json.RawMessage
 	// conditions reads its filters.
 	conditions func(filters json.RawMessage) (database.And, error)
 }
 
-// read reads the measure of a set's rows. What a ratio is of is found later, once all measures are known.
+// read reads the measure of a set's rows.
 func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 	functions := slices.DeleteFunc(slices.Sorted(maps.Keys(m.given)), func(name string) bool { return name == "filters" })
 	if len(functions) != 1 {
@@ -101,14 +138,9 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 		return measure, m.form()
 	}
 	filters := m.given["filters"]
-	if measure.Func == database.Ratio {
-		if filters != nil {
-			return measure, call.Invalid("%s: a ratio takes no filters; give them to the two measures that it divides", m.argument)
-		}
-		return measure, nil
-	}
-	path, ok := jsontext.ReadString(m.given[functions[0]])
-	if !ok {
+	of := m.given[functions[0]]
+	path, ok := jsontext.ReadString(of)
+	if !ok && !isExpression(of) {
 		return measure, m.form()
 	}
 	if filters != nil {
@@ -122,22 +154,27 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 		measure.Func = database.CountRows
 		return measure, nil
 	}
-	measure.Ref, err = m.column(rows, functions[0], measure.Func, path)
+	if isExpression(of) {
+		measure.Ref, err = rows.measuredExpression(m.argument, functions[0], measure.Func, of)
+		return measure, err
+	}
+	measure.Ref, err = rows.measured(m.argument, functions[0], measure.Func, path)
+	if none := (errNoPath{}); errors.As(err, &none) {
+		err = none.unknown(m.argument, path, "", comparedFields(none.at.scope))
+	}
 	return measure, err
 }
 
 // form says what a measure must be.
 func (m *sentMeasure) form() error {
-	return call.Invalid(`%s must be {"count": "*"}, {"count", "count_distinct", "sum", "avg", "min" or "max": field}, each with filters of its own if need be, or {"ratio": [name, name]}, not %s`,
-		m.argument, lookup.Excerpt(m.raw))
+	return call.Invalid(`%s must be {"count": "*"}, {"count", "count_distinct", "sum", "avg", "min" or "max": field or {"mul": [field, field]}}, each with filters of its own if need be%s, not %s`,
+		m.argument, m.others, lookup.Excerpt(m.raw))
 }
 
-// column finds what the measure's path leads to, and judges whether its function takes it.
-func (m *sentMeasure) column(rows *RowSet, function string, of database.MeasureFunc, path string) (database.Ref, error) {
-	at, field, err := rows.lead(m.argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none := (errNoPath{}); errors.As(err, &none) {
-		return database.Ref{}, none.unknown(m.argument, path, "", comparedFields(none.at.scope))
-	}
+// measured finds the value to which a path leads, and judges whether a function of measures takes it. If the path names nothing, the
+// error is an errNoPath.
+func (s *RowSet) measured(argument, function string, of database.MeasureFunc, path string) (database.Ref, error) {
+	at, field, err := s.lead(argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
 	if err != nil {
 		return database.Ref{}, err
 	}
@@ -150,9 +187,22 @@ func (m *sentMeasure) column(rows *RowSet, function string, of database.MeasureF
 		if fields := measuredFields(at.scope, of); len(fields) > 0 {
 			message += fmt.Sprintf("; the fields of %s that it takes are %s", at.scope.Model().Name, strings.Join(fields, ", "))
 		}
-		return database.Ref{}, call.Invalid("%s: %s", m.argument, message)
+		return database.Ref{}, call.Invalid("%s: %s", argument, message)
 	}
 	return at.ref(c), nil
+}
+
+// measuredExpression is measured for an expression.
+func (s *RowSet) measuredExpression(argument, function string, of database.MeasureFunc, raw json.RawMessage) (database.Ref, error) {
+	reader := &expressionReader{rows: s, argument: argument}
+	field, err := reader.read(function, raw)
+	if err == nil && !takes(of, field.Column) {
+		err = call.Invalid("%s: %s does not take an expression of type %s", argument, function, field.Column.Kind)
+	}
+	if err != nil {
+		return database.Ref{}, err
+	}
+	return database.Ref{Column: field.Column}, nil
 }
 
 // takes reports whether a function of measures takes a column.
@@ -181,53 +231,6 @@ func measuredFields(scope access.Scope, of database.MeasureFunc) []string {
 		}
 	}
 	return names
-}
-
-// resolveRatios finds the measures that ratios are of.
-func (g *groupReader) resolveRatios(sent []namedMeasure) error {
-	for i := range g.grouping.Measures {
-		measure := &g.grouping.Measures[i]
-		if measure.Func != database.Ratio {
-			continue
-		}
-		var names []string
-		if json.Unmarshal(call.Members(sent[i].raw)["ratio"], &names) != nil || len(names) != 2 {
-			return (&sentMeasure{argument: "measures: " + sent[i].name, raw: sent[i].raw}).form()
-		}
-		for j, place := range []*int{&measure.Dividend, &measure.Divisor} {
-			*place = slices.IndexFunc(sent, func(m namedMeasure) bool { return m.name == names[j] })
-			if *place < 0 || !g.isNumber(*place) {
-				return call.Invalid("measures: %s: a ratio divides two other measures that are numbers, and %q is none; %s", sent[i].name, names[j], g.numbers(sent))
-			}
-		}
-	}
-	return nil
-}
-
-// isNumber reports whether a measure is a number, and no ratio.
-func (g *groupReader) isNumber(i int) bool {
-	m := &g.grouping.Measures[i]
-	switch m.Func {
-	case database.Ratio:
-		return false
-	case database.Min, database.Max:
-		return m.Ref.Column.Summable()
-	}
-	return true
-}
-
-// numbers says of which measures a ratio can be.
-func (g *groupReader) numbers(sent []namedMeasure) string {
-	var names []string
-	for i, m := range sent {
-		if g.isNumber(i) {
-			names = append(names, m.name)
-		}
-	}
-	if len(names) == 0 {
-		return "add both to measures"
-	}
-	return "those that are: " + strings.Join(names, ", ")
 }
 
 // ForeignKeys are the columns of the relations to one row.

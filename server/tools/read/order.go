@@ -26,7 +26,7 @@ func (s *RowSet) order(names []string) ([]database.Order, error) {
 		var path string
 		path, descending = readOrder(text)
 		at, name, err := s.lead("order_by", path, func(at place, rest string) bool {
-			return at.scope.Model().IsKeyName(rest) || orderedField(at.scope, rest) != nil
+			return at.value == nil && at.scope.Model().IsKeyName(rest) || at.ordered(rest) != nil
 		})
 		if none := (errNoPath{}); errors.As(err, &none) {
 			return nil, none.unordered(path)
@@ -34,13 +34,13 @@ func (s *RowSet) order(names []string) ([]database.Order, error) {
 		if err != nil {
 			return nil, err
 		}
-		if at.scope.Model().IsKeyName(name) {
+		if at.value == nil && at.scope.Model().IsKeyName(name) {
 			for _, f := range at.scope.Model().Key {
 				add(at, f.Column, descending)
 			}
 			continue
 		}
-		add(at, orderedField(at.scope, name).Column, descending)
+		add(at, at.ordered(name).Column, descending)
 	}
 	if len(names) == 0 {
 		for _, o := range m.Ordering {
@@ -48,6 +48,7 @@ func (s *RowSet) order(names []string) ([]database.Order, error) {
 			add(s.base(), o.Field.Column, descending)
 		}
 	}
+	s.orderAsked = len(order)
 	for _, f := range m.Key {
 		add(s.base(), f.Column, descending)
 	}
@@ -79,7 +80,7 @@ func (e errNoPath) unordered(path string) error {
 		return call.Invalid("order_by: %s", isMasked(path))
 	}
 	message := "order_by: cannot order by %q; the fields of %s to order by are " + strings.Join(orderedFields(e.at.scope), ", ")
-	if relations := singleRelations(e.at.scope); len(relations) > 0 {
+	if relations := relationsTo(e.at.scope, false); len(relations) > 0 {
 		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")
 	}
 	return call.Invalid(message, path, e.at.scope.Model().Name)
@@ -135,9 +136,13 @@ func orderRefs(order []database.Order) []database.Ref {
 	return refs
 }
 
-// orderedField returns the field of that name that order_by may use, or nil.
-func orderedField(scope access.Scope, name string) *catalog.Field {
-	if f := comparedField(scope, name); f != nil && f.Column.Ordered() {
+// ordered returns the field of that name that order_by may use, or nil.
+func (p place) ordered(name string) *catalog.Field {
+	f := p.computed(name)
+	if f == nil && p.value == nil {
+		f = comparedField(p.scope, name)
+	}
+	if f != nil && f.Column.Ordered() {
 		return f
 	}
 	return nil

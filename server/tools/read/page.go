@@ -2,7 +2,6 @@ package read
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -109,7 +108,7 @@ func frameOf(opening string, scope access.Scope, plan *database.Select) frame {
 		f.rest = string(appendColumns(nil, plan.Output)) + `,"rows":[`
 	}
 	// A join for what rows show, or are ordered by, narrows no total, and yet leaves out what the token may not see.
-	switch limited := scope.Limited() || readsLimited(plan) || slices.ContainsFunc(plan.Joins, joinLimited); {
+	switch limited := scope.Limited() || readsLimited(plan) || showsLimited(plan); {
 	case limited && arrays:
 		f.mark = policyMarkOfColumns
 	case limited:

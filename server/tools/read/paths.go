@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
@@ -28,6 +29,15 @@ type RowSet struct {
 	// relations are the joins' relations, and scopes where they lead to.
 	relations []*catalog.Relation
 	scopes    []access.Scope
+	// calendar is by what the call reads moments.
+	calendar lookup.Calendar
+	// computed are the values that the call computes for each row, and names those of them to which it gives a name.
+	computed []computedValue
+	names    []*catalog.Field
+	// orderAsked is how many steps of the latest order were asked for, by the call or by the model's own ordering.
+	orderAsked int
+	// depth is how many relations lead to the rows from those of the call.
+	depth int
 	// conditionsRead counts the conditions that the call has so far.
 	conditionsRead int
 }
@@ -39,10 +49,22 @@ type place struct {
 	scope     access.Scope
 	members   []*catalog.Field
 	relations int
+	// names are the values to which the call gives a name.
+	names []*catalog.Field
+	// value is set if the path has led to a computed value, which its name in the path means.
+	value *catalog.Field
 }
 
 // base is the row of the set itself.
-func (s *RowSet) base() place { return place{scope: s.Scope, members: s.members} }
+func (s *RowSet) base() place {
+	return place{scope: s.Scope, members: s.members, names: s.names, relations: s.depth}
+}
+
+// hasRows reports whether relations may lead on from the place.
+func (p place) hasRows() bool { return p.members == nil && p.value == nil }
+
+// at returns the place of a value that was computed of related rows at this one.
+func (p place) at(value *catalog.Field) place { return place{scope: p.scope, value: value} }
 
 // follow goes from a place to the one row that a relation leads to.
 func (s *RowSet) follow(from place, r *catalog.Relation, target access.Scope) (place, error) {
@@ -70,7 +92,7 @@ func (s *RowSet) join(join *database.Join, r *catalog.Relation, target access.Sc
 // step takes the relation with which a path begins, and returns what is behind it; false if it begins with none that the
 // token may follow. Of several it is the shortest name.
 func (p place) step(path string) (r *catalog.Relation, target access.Scope, rest string, ok bool) {
-	for end := 0; p.members == nil; {
+	for end := 0; p.hasRows(); {
 		i := strings.Index(path[end:], "__")
 		if i < 0 {
 			break
@@ -102,7 +124,15 @@ func (s *RowSet) lead(argument, path string, find func(at place, rest string) bo
 		case !ok:
 			return place{}, "", errNoPath{at, rest}
 		case r.Many:
-			return place{}, "", leadsToMany(argument, path, r, strings.TrimSuffix(path, "__"+behind))
+			value, err := s.related(argument, at, rest, r, target, behind)
+			if err != nil {
+				return place{}, "", err
+			}
+			if value == nil {
+				return place{}, "", leadsToMany(argument, path, r, strings.TrimSuffix(path, "__"+behind))
+			}
+			at = at.at(value)
+			continue
 		}
 		if err := at.checkDepth(argument, path); err != nil {
 			return place{}, "", err
@@ -118,8 +148,8 @@ func (s *RowSet) lead(argument, path string, find func(at place, rest string) bo
 // leadsToMany says what to do with a relation to many rows where a single value is wanted; name is the path as far as the
 // relation.
 func leadsToMany(argument, path string, r *catalog.Relation, name string) error {
-	return call.Invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; only filters take such a path; to compute with those rows, start from the model %s (rows that have none of them: filter by %s__none)",
-		argument, path, r.Name, r.Target.Name, r.Target.Name, name)
+	return call.Invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; send %s__count, or %s__sum__field (also avg, min, max); only filters take other paths through it (rows that have none of them: %s__none); to group those rows, start from the model %s",
+		argument, path, r.Name, r.Target.Name, name, name, name, r.Target.Name)
 }
 
 // errNoPath says where a path ends that names nothing: the caller knows what it should have named there.
@@ -140,52 +170,69 @@ func (p place) condition(c database.Condition) database.Condition {
 
 func (p place) ref(c *database.Column) database.Ref { return database.Ref{Join: p.join, Column: c} }
 
-// Output says which members a row has: all visible fields, or the fields and paths to related rows that are asked for, in their
+// Output says which members a row has: all visible fields, or the fields, paths and computed values that are asked for, in their
 // order, and always the key: first, if nothing asks for it.
-func (s *RowSet) Output(subset []string) ([]database.Output, error) {
+func (s *RowSet) Output(subset call.Items) ([]database.Output, error) {
 	if len(subset) == 0 {
 		return PlanOutput(s.Scope), nil
 	}
-	m := s.Scope.Model()
 	output, named := make([]database.Output, 0, len(subset)+1), map[string]bool{}
 	add := func(o database.Output) {
 		if !named[o.Name] {
 			output, named[o.Name] = append(output, o), true
 		}
 	}
-	if key := keyMembers(s.Scope); !slices.ContainsFunc(key, func(o database.Output) bool { return slices.Contains(subset, o.Name) }) {
+	if key := keyMembers(s.Scope); !slices.ContainsFunc(key, func(o database.Output) bool { return subset.Has(o.Name) }) {
 		for _, member := range key {
 			add(member)
 		}
 	}
-	for _, name := range subset {
-		f := s.Scope.Field(name)
-		switch {
-		case f != nil:
-			add(f.Output())
-		case m.IsKeyName(name):
-			add(KeyOutput(m, name))
-		case !named[name]:
-			path, err := s.pathOutput(name)
-			if err != nil {
-				return nil, err
-			}
-			add(path)
+	for _, item := range subset {
+		if named[item.Text] {
+			continue
 		}
+		member, err := s.member(item)
+		if err != nil {
+			return nil, err
+		}
+		add(member)
 	}
 	return output, nil
 }
 
-// pathOutput is the member of a related row's field.
+// member is one member of a row.
+func (s *RowSet) member(item call.Item) (database.Output, error) {
+	m := s.Scope.Model()
+	switch f := s.Scope.Field(item.Text); {
+	case item.Object != nil:
+		value, err := s.named("fields", item.Object)
+		if err != nil {
+			return database.Output{}, err
+		}
+		return value.Output(), nil
+	case f != nil:
+		return f.Output(), nil
+	case m.IsKeyName(item.Text):
+		return KeyOutput(m, item.Text), nil
+	}
+	return s.pathOutput(item.Text)
+}
+
+// pathOutput is the member of a related row's field, or of a value of related rows.
 func (s *RowSet) pathOutput(path string) (database.Output, error) {
 	at, name, err := s.lead("fields", path, func(at place, rest string) bool {
-		return at.scope.Field(rest) != nil || at.scope.Model().IsKeyName(rest)
+		return at.computed(rest) != nil || at.value == nil && (at.scope.Field(rest) != nil || at.scope.Model().IsKeyName(rest))
 	})
 	if none := (errNoPath{}); errors.As(err, &none) {
 		return database.Output{}, none.unknown("fields", path, "", fieldNames(none.at.scope))
 	}
 	if err != nil {
 		return database.Output{}, err
+	}
+	if f := at.computed(name); f != nil {
+		output := f.Output()
+		output.Name = path
+		return output, nil
 	}
 	if f := at.scope.Field(name); f != nil {
 		return database.Output{Name: path, Join: at.join, Columns: []*database.Column{f.Column}, Mask: f.Masked, KeepLast: f.KeepLast}, nil
@@ -200,6 +247,9 @@ func (s *RowSet) pathOutput(path string) (database.Output, error) {
 func (e errNoPath) unknown(argument, path, purpose string, names []string) error {
 	if e.at.members != nil {
 		return call.Invalid("%s: there is no measure or group %q; there are %s", argument, path, strings.Join(names, ", "))
+	}
+	if e.at.value != nil {
+		return call.Invalid("%s: %s: %s is a value, with nothing behind it", argument, path, e.at.value.Name)
 	}
 	name, _, further := strings.Cut(e.rest, "__")
 	if f := comparedField(e.at.scope, name); f != nil && further {
@@ -218,7 +268,7 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 	if len(names) > 0 {
 		message += "; the fields are " + strings.Join(names, ", ")
 	}
-	if relations := singleRelations(e.at.scope); len(relations) > 0 {
+	if relations := relationsTo(e.at.scope, false); len(relations) > 0 {
 		message += "; relations to one row (as relation__field) are " + strings.Join(relations, ", ")
 	}
 	return call.Invalid("%s", message)
@@ -237,11 +287,11 @@ func (p place) rowHint(f *catalog.Field) string {
 	return ""
 }
 
-// singleRelations are the names of the relations to one row that the token may follow.
-func singleRelations(scope access.Scope) []string {
+// relationsTo are the names of the relations to one row, or to many, that the token may follow.
+func relationsTo(scope access.Scope, many bool) []string {
 	var names []string
 	for _, r := range scope.Relations() {
-		if !r.Many {
+		if r.Many == many {
 			names = append(names, r.Name)
 		}
 	}

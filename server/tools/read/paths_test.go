@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // A statement joins no more rows than every engine can plan.
@@ -32,10 +33,10 @@ func TestPathsLeadToSoManyRows(t *testing.T) {
 		paths = append(paths, fmt.Sprintf("n%d__n%d__id", i/7, i%7))
 	}
 	rows := &RowSet{Scope: scope}
-	if _, err := rows.Output(paths[:35]); err != nil || len(rows.joins) != 40 { // 5 of the one row, and 7 behind each
+	if _, err := rows.Output(call.ItemsOf(paths[:35]...)); err != nil || len(rows.joins) != 40 { // 5 of the one row, and 7 behind each
 		t.Errorf("35 paths lead to %d rows: %v", len(rows.joins), err)
 	}
-	_, err := rows.Output(paths)
+	_, err := rows.Output(call.ItemsOf(paths...))
 	if err == nil || !strings.Contains(err.Error(), "the paths of one call may lead to at most 40 related rows; ask for some of them in another call") {
 		t.Errorf("49 paths: %v", err)
 	}

@@ -19,7 +19,7 @@ var _ = call.WithArguments("related", call.Operation{
 	},
 	OutputSchema: func(*catalog.Model) call.Schema { return relatedSchema() },
 	Advice:       "the rows that a relation of one row leads to",
-}, related, WithRowsForm(func(a *relatedArguments) *RowsForm { return &a.RowsForm },
+}, related, withZone(func(a *relatedArguments) *zoneArgument { return &a.zoneArgument }, WithRowsForm(func(a *relatedArguments) *RowsForm { return &a.RowsForm },
 	call.Argument[relatedArguments]{Name: call.IDName, Schema: call.IDSchema, Required: call.Always, Into: func(a *relatedArguments) any { return &a.id }},
 	call.Argument[relatedArguments]{Name: "relation", Into: func(a *relatedArguments) any { return &a.relation }, Required: call.Always,
 		Hint: func(c *call.Call) string {
@@ -34,7 +34,7 @@ var _ = call.WithArguments("related", call.Operation{
 		Unlisted: true, Help: "only these of their fields"},
 	call.Argument[relatedArguments]{Name: "limit", Into: func(a *relatedArguments) any { return &a.limit }, Schema: relatedLimit},
 	call.Argument[relatedArguments]{Name: "offset", Into: func(a *relatedArguments) any { return &a.offset }},
-)...)
+))...)
 
 // relatedLimit is the schema of related's limit, which is another model's for each relation.
 func relatedLimit(m *catalog.Model) call.Schema {
@@ -57,12 +57,14 @@ func relatedSchema() call.Schema {
 }
 
 type relatedArguments struct {
-	id              json.RawMessage
-	relation        string
-	filters         json.RawMessage
-	orderBy, fields []string
-	limit, offset   call.Count
+	id            json.RawMessage
+	relation      string
+	filters       json.RawMessage
+	orderBy       []string
+	fields        call.Items
+	limit, offset call.Count
 	RowsForm
+	zoneArgument
 }
 
 // related answers the rows that a relation of one row leads to: a page of them, or the only one. The row itself must be
@@ -78,14 +80,17 @@ func related(c *call.Call, a *relatedArguments) ([]byte, error) {
 	}
 	plan := planPage(target, a.limit, a.offset)
 	rows := &RowSet{Scope: target}
+	if rows.calendar, err = a.calendar(c); err != nil {
+		return nil, err
+	}
+	if plan.Output, err = rows.Output(a.fields); err != nil { // first: other arguments may use the values that it names
+		return nil, err
+	}
 	where, err := rows.conditions("filters", a.filters)
 	if err != nil {
 		return nil, err
 	}
 	if plan.Order, err = rows.order(a.orderBy); err != nil {
-		return nil, err
-	}
-	if plan.Output, err = rows.Output(a.fields); err != nil {
 		return nil, err
 	}
 	plan.Joins = rows.joins

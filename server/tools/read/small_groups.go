@@ -15,9 +15,8 @@ func (g *groupReader) checkSmallGroups(groups *RowSet, having database.And) erro
 		return nil
 	}
 	counts := map[*database.Column]string{}
-	for i, m := range g.grouping.Measures {
-		if m.Func == database.CountRows && m.Where == nil {
-			member := groups.members[len(g.grouping.Keys)+i]
+	for _, member := range groups.members {
+		if m := g.measure(member.Name); m != nil && m.Func == database.CountRows && m.Where == nil {
 			counts[member.Column] = member.Name
 		}
 	}

@@ -52,13 +52,31 @@ func readsLimited(plan *database.Select) bool {
 	if g := plan.From.Groups(); g != nil && groupsLimited(g) {
 		return true
 	}
+	if v := plan.From.Windows(); v != nil && windowsLimited(v) {
+		return true
+	}
 	return followsLimited(plan.Where)
+}
+
+// showsLimited reports whether the rows of a plan show, or are ordered by, what is of another source under a row policy.
+func showsLimited(plan *database.Select) bool {
+	return slices.ContainsFunc(plan.Joins, joinLimited) ||
+		slices.ContainsFunc(plan.Order, func(o database.Order) bool { return columnLimited(o.Column) }) ||
+		slices.ContainsFunc(plan.Output, func(o database.Output) bool { return slices.ContainsFunc(o.Columns, columnLimited) })
+}
+
+// windowsLimited is readsLimited of a windowing.
+func windowsLimited(v *database.Windowing) bool {
+	return v.From.Policy() != nil || slices.ContainsFunc(v.Joins, joinLimited) || followsLimited(v.Where)
 }
 
 // groupsLimited is readsLimited of a grouping.
 func groupsLimited(g *database.Grouping) bool {
 	return slices.ContainsFunc(g.Joins, joinLimited) || followsLimited(g.Where) ||
-		slices.ContainsFunc(g.Measures, func(m database.Measure) bool { return followsLimited(m.Where) })
+		slices.ContainsFunc(g.Keys, func(k database.GroupKey) bool { return columnLimited(k.Column) }) ||
+		slices.ContainsFunc(g.Measures, func(m database.Measure) bool {
+			return followsLimited(m.Where) || m.Ref.Column != nil && columnLimited(m.Ref.Column)
+		})
 }
 
 // followsLimited reports whether a condition asks for rows of a source that is under a row policy.
@@ -76,15 +94,30 @@ func followsLimited(where database.Condition) bool {
 		return joinLimited(c.Left.Join) || joinLimited(c.Right.Join)
 	case database.Exists:
 		return c.From.Policy() != nil || followsLimited(c.Where)
-	case database.CountOf:
-		return followsLimited(c.Rows)
+	case database.InRows:
+		return c.From.Policy() != nil || joinLimited(c.Theirs.Join) || followsLimited(c.Where)
 	}
-	return false
+	limited := false
+	database.EachColumn(where, func(c *database.Column) { limited = limited || columnLimited(c) })
+	return limited
+}
+
+// columnLimited reports whether a column is computed of rows under a row policy.
+func columnLimited(c *database.Column) bool {
+	if v, ok := c.Expression.(database.RelatedValue); ok {
+		return joinLimited(v.Of) || followsLimited(v.Rows)
+	}
+	limited := false
+	c.Reads(func(r database.Ref) { limited = limited || joinLimited(r.Join) || columnLimited(r.Column) })
+	return limited
 }
 
 // joinLimited reports whether a join, or one that it goes through, leads to rows under a row policy; a nil join does not.
 func joinLimited(join *database.Join) bool {
 	for ; join != nil; join = join.Through {
+		if v := join.From.Windows(); v != nil && windowsLimited(v) {
+			return true
+		}
 		if g := join.From.Groups(); g != nil && (g.From.Policy() != nil || groupsLimited(g)) || join.From.Policy() != nil {
 			return true
 		}

@@ -36,7 +36,7 @@ func (w *Writer) ReadKept(scope access.Scope, rows []*call.Row, where database.C
 	if len(kept) == 0 {
 		return nil
 	}
-	key, err := (&read.RowSet{Scope: scope}).Output([]string{scope.Model().NameOfKey()})
+	key, err := (&read.RowSet{Scope: scope}).Output(call.ItemsOf(scope.Model().NameOfKey()))
 	if err != nil {
 		return err
 	}

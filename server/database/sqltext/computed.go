@@ -1,0 +1,44 @@
+package sqltext
+
+import (
+	"strconv"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// expression writes a column that is computed.
+func (w *writer) expression(c *database.Column) {
+	switch e := c.Expression.(type) {
+	case database.RelatedValue:
+		before := w.enter(e.Of)
+		w.relatedValue(c, e)
+		w.alias = before
+	case database.Arithmetic:
+		w.dialect.arithmetic(w, c, e)
+	}
+}
+
+func (w *writer) relatedValue(c *database.Column, v database.RelatedValue) {
+	w.text("(")
+	w.related(v.Rows, func() {
+		if v.MinRows > 1 {
+			w.text("CASE WHEN count(*) >= ")
+			w.buf = strconv.AppendInt(w.buf, int64(v.MinRows), 10)
+			w.text(" THEN ")
+		}
+		w.measure(nil, &v.Measure)
+		if v.MinRows > 1 {
+			w.text(" END")
+		}
+	})
+	w.text(")")
+	w.dialect.related(w, c)
+}
+
+// isFloat reports whether an operand is a float.
+func isFloat(o database.Operand) bool { return o.Column != nil && o.Column.Kind == database.Float }
+
+// operators are what Arithmetic writes between its operands.
+var operators = map[database.Operator]string{
+	database.Add: " + ", database.Subtract: " - ", database.Multiply: " * ", database.Divide: " / ",
+}

@@ -1,0 +1,72 @@
+package sqltext
+
+import (
+	"strconv"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// windows writes the rows of a source with their windows as a table, and gives it the present alias. Everything is written in the
+// order in which its values are bound.
+func (w *writer) windows(from database.Source) {
+	v, columns := from.Windows(), from.Table().Columns
+	w.nested(v.Joins, func() {
+		w.text("(SELECT ")
+		for i, of := range v.Columns {
+			w.separate(i)
+			w.ref(of)
+			w.named(columns[i])
+		}
+		for i := range v.Windows {
+			c := columns[len(v.Columns)+i]
+			w.separate(len(v.Columns) + i)
+			w.window(c, &v.Windows[i], v.From.Groups() != nil)
+			w.named(c)
+		}
+		w.rowsOf(v.From, v.Joins, v.Where, precedenceTop)
+		w.text(") AS ")
+	})
+	w.aliasName(w.alias)
+}
+
+// window writes a value that depends on the rows before.
+func (w *writer) window(c *database.Column, win *database.Window, groups bool) {
+	of := func() { w.ref(win.Of) }
+	frame := ""
+	switch win.Func {
+	case database.RowNumber:
+		w.text("row_number()")
+	case database.Rank:
+		w.text("rank()")
+	case database.WindowSum:
+		w.dialect.windowSum(w, c, of)
+		frame = frameOf(win.Last)
+	case database.WindowCount:
+		w.around("count(", of, ")")
+		frame = frameOf(win.Last)
+	case database.Previous:
+		w.around("lag(", of, ", "+strconv.Itoa(win.Last)+")")
+	}
+	w.text(" OVER (")
+	for i, key := range win.Per {
+		if i == 0 {
+			w.text("PARTITION BY ")
+		} else {
+			w.text(", ")
+		}
+		before := w.enter(key.Join)
+		w.dialect.groupKey(w, key)
+		w.alias = before
+	}
+	w.order(win.Order, groups)
+	w.text(frame + ")")
+	w.dialect.related(w, c)
+}
+
+// frameOf are the rows of a window: the row and those before it, so many in all, or all of them.
+func frameOf(rows int) string {
+	if rows == 0 {
+		return " ROWS UNBOUNDED PRECEDING"
+	}
+	return " ROWS " + strconv.Itoa(rows-1) + " PRECEDING"
+}

@@ -1,0 +1,202 @@
+package read
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
+	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+)
+
+// mostGroupsBack is how many groups a measure may look back.
+const mostGroupsBack = 1000
+
+// derivedMeasure is a measure of other measures of its group, or of the groups before it (docs/design/aggregates.md, "Measures of
+// measures").
+type derivedMeasure struct {
+	name, function string
+	// of are the names of the measures that it is of.
+	of []string
+	// per are the members that groups must have in common to count as before.
+	per []string
+	// groups is how many groups it looks back: by of previous and change, last of moving.
+	groups int
+}
+
+// derivedForm says how many measures a function is of, and which members it may have beside.
+type derivedForm struct {
+	of      int
+	back    string // the member that says how many groups it looks back; "" if it has none
+	windows bool   // whether it looks at other groups
+}
+
+var derivedForms = map[string]derivedForm{
+	"ratio": {of: 2}, "difference": {of: 2}, "share": {of: 1},
+	"running": {of: 1, windows: true}, "rank": {of: 1, windows: true}, "moving": {of: 1, back: "last", windows: true},
+	"previous": {of: 1, back: "by", windows: true}, "change": {of: 1, back: "by", windows: true},
+}
+
+// looksBack reports whether the measure depends on other groups.
+func (d *derivedMeasure) looksBack() bool { return derivedForms[d.function].windows }
+
+// readDerived reads a measure of other measures, with its members; nil if it is none.
+func readDerived(argument string, sent namedMeasure, given map[string]json.RawMessage) (*derivedMeasure, error) {
+	name, raw := "", sent.raw
+	for function := range given {
+		if _, ok := derivedForms[function]; ok && name != "" {
+			return nil, invalidDerived(argument, raw)
+		} else if ok {
+			name = function
+		}
+	}
+	if name == "" {
+		return nil, nil
+	}
+	d, form := &derivedMeasure{name: sent.name, function: name, groups: 1}, derivedForms[name]
+	if given["filters"] != nil {
+		return nil, call.Invalid("%s: %s takes no filters; give them to the measures that it is of", argument, d.function)
+	}
+	value := given[d.function]
+	if text, isText := jsontext.ReadString(value); isText {
+		d.of = []string{text}
+	} else if list, isList := jsontext.ReadStrings(value); isList {
+		d.of = list
+	}
+	if len(d.of) != form.of {
+		return nil, invalidDerived(argument, raw)
+	}
+	for member, value := range given {
+		switch {
+		case member == d.function:
+		case member == "per" && form.windows:
+			var ok bool
+			if d.per, ok = jsontext.ReadStrings(value); !ok {
+				return nil, call.Invalid("%s: per must be an array of names of group_by, not %s", argument, lookup.Excerpt(value))
+			}
+		case member == form.back && form.back != "":
+			var err error
+			if d.groups, err = strconv.Atoi(string(value)); err != nil || d.groups < 1 || d.groups > mostGroupsBack {
+				return nil, call.Invalid("%s: %s must be a number of groups from 1 to %d, not %s", argument, member, mostGroupsBack, lookup.Excerpt(value))
+			}
+		default:
+			return nil, invalidDerived(argument, raw)
+		}
+	}
+	if form.back == "last" && given["last"] == nil {
+		return nil, call.Invalid(`%s: moving needs "last", the number of groups that it is the average of`, argument)
+	}
+	return d, nil
+}
+
+func invalidDerived(argument string, raw json.RawMessage) error {
+	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"share", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
+		argument, lookup.Excerpt(raw))
+}
+
+// checkDerived judges what the measures of measures are of, once all measures are known.
+func (g *groupReader) checkDerived() error {
+	for _, d := range g.derived {
+		argument := "measures: " + d.name
+		for _, name := range d.of {
+			if g.measure(name) == nil && g.find(name) == nil {
+				return call.Invalid("%s: %s is of other measures, and %q is none; %s", argument, d.function, name, g.numbers(d))
+			}
+			if !g.isNumber(name) && d.function != "previous" {
+				return call.Invalid("%s: %s is of measures that are numbers, and %q is none; %s", argument, d.function, name, g.numbers(d))
+			}
+			if d.looksBack() && g.looksBack(name, 0) {
+				return call.Invalid("%s: %s looks at other groups already; give %s a measure that does not", argument, name, d.function)
+			}
+			if g.dependsOn(name, d.name, 0) {
+				return call.Invalid("%s: it depends on itself by %s; name other measures", argument, name)
+			}
+			if d.function == "share" && (g.measure(name) == nil || g.measure(name).Func == database.Ratio) {
+				return call.Invalid("%s: share is of a measure of rows, such as a count or a sum; %s is of other measures", argument, name)
+			}
+		}
+		for _, name := range d.per {
+			if !slices.Contains(g.keys(), name) {
+				return call.Invalid("%s: per: %s is not in group_by", argument, name)
+			}
+		}
+		if d.function == "share" && g.grouping.MinRows > 1 {
+			return call.Invalid("%s: share is not offered for %s, as it would tell of the small groups that are left out", argument, g.rows.Scope.Model().Name)
+		}
+	}
+	return nil
+}
+
+// keys are the names of the groups' keys.
+func (g *groupReader) keys() []string { return g.members[:len(g.grouping.Keys)] }
+
+// measure returns the measure of rows of a name, or nil.
+func (g *groupReader) measure(name string) *database.Measure {
+	if place := slices.Index(g.ofRows, name); place >= 0 {
+		return &g.grouping.Measures[place]
+	}
+	return nil
+}
+
+// settleRatios makes ratios of two measures of rows measures of rows themselves, as the database then rounds once.
+func (g *groupReader) settleRatios() {
+	g.derived = slices.DeleteFunc(g.derived, func(d *derivedMeasure) bool {
+		ofRows := func(name string) bool { return g.measure(name) != nil && g.measure(name).Func != database.Ratio }
+		if d.function != "ratio" || !ofRows(d.of[0]) || !ofRows(d.of[1]) {
+			return false
+		}
+		g.addMeasure(d.name, database.Measure{Func: database.Ratio, Dividend: slices.Index(g.ofRows, d.of[0]), Divisor: slices.Index(g.ofRows, d.of[1])})
+		return true
+	})
+}
+
+// find returns the measure of measures of a name, or nil.
+func (g *groupReader) find(name string) *derivedMeasure {
+	for _, d := range g.derived {
+		if d.name == name {
+			return d
+		}
+	}
+	return nil
+}
+
+// looksBack reports whether a measure depends on other groups. Measures are too few for more than so many steps.
+func (g *groupReader) looksBack(name string, steps int) bool {
+	d := g.find(name)
+	return d != nil && steps <= maxMeasures && (d.looksBack() || slices.ContainsFunc(d.of, func(of string) bool { return g.looksBack(of, steps+1) }))
+}
+
+// dependsOn reports whether a measure is of another one, or of one that is.
+func (g *groupReader) dependsOn(name, other string, steps int) bool {
+	if name == other {
+		return true
+	}
+	d := g.find(name)
+	return d != nil && steps <= maxMeasures && slices.ContainsFunc(d.of, func(of string) bool { return g.dependsOn(of, other, steps+1) })
+}
+
+// isNumber reports whether a measure is a number.
+func (g *groupReader) isNumber(name string) bool {
+	if d := g.find(name); d != nil {
+		return d.function != "previous" || g.isNumber(d.of[0])
+	}
+	m := g.measure(name)
+	return m != nil && (m.Func != database.Min && m.Func != database.Max || m.Ref.Column.Summable())
+}
+
+// numbers says of which measures another one can be.
+func (g *groupReader) numbers(d *derivedMeasure) string {
+	var names []string
+	for _, name := range g.members[len(g.grouping.Keys):] {
+		if name != d.name && g.isNumber(name) && !g.dependsOn(name, d.name, 0) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "add it to measures"
+	}
+	return "those that are: " + strings.Join(names, ", ")
+}
