@@ -2,6 +2,7 @@ package contract
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -27,6 +28,8 @@ type Model struct {
 	VerboseName       string `json:"verboseName"`
 	VerboseNamePlural string `json:"verboseNamePlural"`
 	Description       string `json:"description,omitempty"`
+	// Synonyms are other words for the model.
+	Synonyms []string `json:"synonyms,omitempty"`
 	// Key names the columns of the key if the table declares none.
 	Key []string `json:"key,omitempty"`
 	// Lists of fields hold column or API names.
@@ -40,7 +43,10 @@ type Model struct {
 	Ordering     []string        `json:"ordering,omitempty"`
 	ListDisplay  []string        `json:"listDisplay,omitempty"`
 	Relations    []Relation      `json:"relations,omitempty"`
-	Inlines      []Inline        `json:"inlines,omitempty"`
+	// Measures and Segments have names of their own, each its list.
+	Measures []Declared `json:"measures,omitempty"`
+	Segments []Declared `json:"segments,omitempty"`
+	Inlines  []Inline   `json:"inlines,omitempty"`
 	// Operations are the tools offered ("list", "create", …); empty is all that the table allows.
 	Operations []string `json:"operations,omitempty"`
 	Actions    []Action `json:"actions,omitempty"`
@@ -82,6 +88,8 @@ type MaskedField struct {
 type FieldOverride struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
+	// Synonyms are other words for the field.
+	Synonyms []string `json:"synonyms,omitempty"`
 	// Type is TypeInteger or TypeBoolean, for a column that can be either; "" leaves it to the schema.
 	Type    string   `json:"type,omitempty"`
 	Choices []Choice `json:"choices,omitempty"`
@@ -107,6 +115,15 @@ type Relation struct {
 	References []string `json:"references,omitempty"`
 	// ReverseName is the name of the relation back; "" is <this model>_by_<Name>.
 	ReverseName string `json:"reverseName,omitempty"`
+}
+
+// Declared is a piece of a call that agents name instead of sending it: a measure, or the conditions of a segment.
+type Declared struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Synonyms    []string `json:"synonyms,omitempty"`
+	// Means is the JSON object that the name stands for.
+	Means json.RawMessage `json:"means"`
 }
 
 // Inline is a model whose rows belong to one row of this model.

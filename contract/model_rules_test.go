@@ -39,6 +39,15 @@ func TestAModelThatIsBeyondAMarkerIsNotValid(t *testing.T) {
 		{"overrides[0]: its name is missing", func(m *Model) { m.Overrides = []FieldOverride{{}} }},
 		{`overrides[0].type: "Text"`, func(m *Model) { m.Overrides = []FieldOverride{{Name: "title", Type: "Text"}} }},
 		{"overrides[0]: relation and rename", func(m *Model) { m.Overrides = []FieldOverride{{Name: "a_id", Relation: "a", Rename: "b"}} }},
+		{`measures[0].name: "Total"`, func(m *Model) { m.Measures = []Declared{{Name: "Total", Means: []byte(`{}`)}} }},
+		{`measures[1].name: "total" stands twice`, func(m *Model) {
+			m.Measures = []Declared{{Name: "total", Means: []byte(`{}`)}, {Name: "total", Means: []byte(`{}`)}}
+		}},
+		{`measures[0].means: is no JSON object`, func(m *Model) { m.Measures = []Declared{{Name: "total", Means: []byte(`"sum"`)}} }},
+		{`segments[0].means: is no JSON object`, func(m *Model) { m.Segments = []Declared{{Name: "open"}} }},
+		{`segments[0].means: has 20002 bytes`, func(m *Model) {
+			m.Segments = []Declared{{Name: "open", Means: []byte("{" + strings.Repeat(" ", 20000) + "}")}}
+		}},
 		{`inlines[0]: at most 0 rows of "page"`, func(m *Model) { m.Inlines = []Inline{{Model: "page"}} }},
 		{`inlines[0]: at most 1 rows of "A Page"`, func(m *Model) { m.Inlines = []Inline{{Model: "A Page", Max: 1}} }},
 		{"actions[0].requires", func(m *Model) { m.Actions[0].Requires = []string{"fly"} }},

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -36,6 +37,8 @@ func (m *Model) check(fail fault) {
 		}
 	}
 	m.checkFields(fail)
+	checkDeclared(m.Measures, "measures", fail)
+	checkDeclared(m.Segments, "segments", fail)
 	m.checkActions(fail)
 	for i := range m.RowPolicies {
 		m.RowPolicies[i].check(fail.at(fmt.Sprintf("rowPolicies[%d]", i)))
@@ -70,6 +73,28 @@ func (m *Model) checkFields(fail fault) {
 		if !identifier.MatchString(inline.Model) || inline.Max < 1 {
 			fail(fmt.Sprintf("inlines[%d]", i), "at most %d rows of %q make no sense", inline.Max, inline.Model)
 		}
+	}
+}
+
+// maxMeaning is the most bytes of what a declared name stands for.
+const maxMeaning = 16 << 10
+
+// checkDeclared checks measures or segments.
+func checkDeclared(all []Declared, list string, fail fault) {
+	names := map[string]bool{}
+	for i, d := range all {
+		at := fmt.Sprintf("%s[%d]", list, i)
+		switch {
+		case !identifier.MatchString(d.Name):
+			fail(at+".name", "%q is no name", d.Name)
+		case names[d.Name]:
+			fail(at+".name", "%q stands twice", d.Name)
+		case len(d.Means) == 0 || d.Means[0] != '{' || !json.Valid(d.Means):
+			fail(at+".means", "is no JSON object")
+		case len(d.Means) > maxMeaning:
+			fail(at+".means", "has %d bytes, which is more than %d", len(d.Means), maxMeaning)
+		}
+		names[d.Name] = true
 	}
 }
 

@@ -111,6 +111,22 @@ var _ = Describe("The API server and admission, of an exposure,", func() {
 		Entry("with a relation to fewer columns", false, func(e *exposureType) {
 			e.Spec.Relations = []v1alpha1.RelationSpec{{Name: "a", Columns: []string{"a", "b"}, Model: "line", References: []string{"c"}}}
 		}),
+		Entry("with measures and segments", true, func(e *exposureType) {
+			e.Spec.Measures = []v1alpha1.MeasureSpec{{Name: "revenue", Measure: object(`{"sum":"total"}`)}, {Name: "orders", Measure: object(`{"count":"*"}`)}}
+			e.Spec.Segments = []v1alpha1.SegmentSpec{{Name: "open", Filters: object(`{"_any":[{"status":"open"},{"due__lt":{"_now":"0d"}}]}`)}}
+			e.Spec.Synonyms = []string{"purchase", "Bestellung"}
+		}),
+		Entry("with a measure twice", false, func(e *exposureType) {
+			e.Spec.Measures = []v1alpha1.MeasureSpec{{Name: "revenue", Measure: object(`{}`)}, {Name: "revenue", Measure: object(`{}`)}}
+		}),
+		Entry("with a measure of no meaning", false, func(e *exposureType) { e.Spec.Measures = []v1alpha1.MeasureSpec{{Name: "revenue"}} }),
+		Entry("with a measure that is a text", false, func(e *exposureType) {
+			e.Spec.Measures = []v1alpha1.MeasureSpec{{Name: "revenue", Measure: object(`"sum"`)}}
+		}),
+		Entry("with a segment whose name is none", false, func(e *exposureType) {
+			e.Spec.Segments = []v1alpha1.SegmentSpec{{Name: "Open ones", Filters: object(`{"status":"open"}`)}}
+		}),
+		Entry("with a synonym twice", false, func(e *exposureType) { e.Spec.Synonyms = []string{"purchase", "purchase"} }),
 		Entry("with operations", true, func(e *exposureType) { e.Spec.Operations = []v1alpha1.Operation{"list", "autocomplete"} }),
 		Entry("with an operation twice", false, func(e *exposureType) { e.Spec.Operations = []v1alpha1.Operation{"list", "list"} }),
 		Entry("with an unknown operation", false, func(e *exposureType) { e.Spec.Operations = []v1alpha1.Operation{"find_models"} }),
@@ -323,3 +339,6 @@ var _ = Describe("The API server and admission, of whole manifests,", func() {
 		Entry("the samples", "../config/samples/*.yaml"),
 	)
 })
+
+// object is a JSON value that no schema describes.
+func object(text string) runtime.RawExtension { return runtime.RawExtension{Raw: []byte(text)} }

@@ -66,6 +66,13 @@ type FieldOverride struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Description string `json:"description,omitempty"`
+	// synonyms are other words for the field. find_models finds the model by them, and describe_ tells them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Synonyms []string `json:"synonyms,omitempty"`
 	// type makes a column a number or a boolean. It is for the tinyint of MySQL and MariaDB, which can be either. Absent,
 	// the schema decides.
 	// +optional

@@ -77,6 +77,13 @@ type MCPModelExposureSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1000
 	Description string `json:"description,omitempty"`
+	// synonyms are other words for the model. find_models finds it by them, and describe_ tells them.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	Synonyms []string `json:"synonyms,omitempty"`
 	// key names the columns that identify a row, in order. It is for views and for tables without a primary key: without
 	// it they have no get, update or delete.
 	// +optional
@@ -126,6 +133,18 @@ type MCPModelExposureSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
 	Relations []RelationSpec `json:"relations,omitempty"`
+	// measures are numbers that agents can ask for by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Measures []MeasureSpec `json:"measures,omitempty"`
+	// segments are conditions on rows that agents can name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Segments []SegmentSpec `json:"segments,omitempty"`
 	// inlines are models whose rows belong to a row of this model, and are written together with it.
 	// +optional
 	// +listType=map

@@ -136,6 +136,7 @@ var schemaExceptions = []exception{
 	{"no default", `mcp[a-z]+\.status`, "an object that nobody has seen yet is not Current for kstatus"},
 	{"no free-form map", `mcpendpoints\.spec\.server\.resources\.(requests|limits)`, "a container's resources, as pods have them"},
 	{"no free-form map", `mcpendpoints\.spec\.server\.podTemplate`, "a PodTemplateSpec, which the controllers check; its schema would be larger than all else"},
+	{"no free-form map", `mcpmodelexposures\.spec\.(measures\.\[\]\.measure|segments\.\[\]\.filters)`, "what agents send to aggregate_ and list_, which the server reads in the same way"},
 	{"list type", `mcpendpoints\.spec\.server\.volumeMounts`, "a container's mounts, whose key is mountPath"},
 	{"enum in PascalCase", `.*\.(verbs|requires)\.\[\]`, "the verbs are the specification's words (view, add, change, delete) and the wildcard"},
 	{"enum in PascalCase", `mcpmodelexposures\.spec\.operations\.\[\]`, "the operations are what the tools' names begin with"},

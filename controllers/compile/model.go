@@ -1,10 +1,13 @@
 package compile
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -117,6 +120,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		VerboseName:       e.EffectiveVerboseName(),
 		VerboseNamePlural: e.EffectiveVerboseNamePlural(),
 		Description:       spec.Description,
+		Synonyms:          slices.Clone(spec.Synonyms),
 		Key:               slices.Clone(spec.Key),
 		Include:           slices.Clone(spec.Fields.Include),
 		Exclude:           slices.Clone(spec.Fields.Exclude),
@@ -139,13 +143,19 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 	}
 	for _, o := range spec.Fields.Overrides {
 		entry.Overrides = append(entry.Overrides, contract.FieldOverride{
-			Name: o.Name, Description: o.Description, Type: string(o.Type), Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
+			Name: o.Name, Description: o.Description, Synonyms: slices.Clone(o.Synonyms), Type: string(o.Type), Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
 		})
 	}
 	for _, r := range spec.Relations {
 		entry.Relations = append(entry.Relations, contract.Relation{
 			Name: r.Name, Columns: slices.Clone(r.Columns), Model: r.Model, References: slices.Clone(r.References), ReverseName: r.ReverseName,
 		})
+	}
+	for _, m := range spec.Measures {
+		entry.Measures = append(entry.Measures, contract.Declared{Name: m.Name, Description: m.Description, Synonyms: slices.Clone(m.Synonyms), Means: meaning(m.Measure)})
+	}
+	for _, s := range spec.Segments {
+		entry.Segments = append(entry.Segments, contract.Declared{Name: s.Name, Description: s.Description, Synonyms: slices.Clone(s.Synonyms), Means: meaning(s.Filters)})
 	}
 	for _, i := range spec.Inlines {
 		entry.Inlines = append(entry.Inlines, contract.Inline{Model: i.Model, ForeignKey: i.ForeignKey, Max: int(i.EffectiveMax())})
@@ -163,6 +173,15 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		})
 	}
 	return entry
+}
+
+// meaning is a JSON object without the spaces that an exposure may have in it, so that equal objects make equal entries.
+func meaning(of runtime.RawExtension) json.RawMessage {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, of.Raw); err != nil {
+		return of.Raw // contract's Validate says so
+	}
+	return compact.Bytes()
 }
 
 func choiceEntries(choices []v1alpha1.Choice) []contract.Choice {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -22,7 +23,7 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 		ReadOnly: []string{"total"},
 		Masked:   []v1alpha1.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
 		Overrides: []v1alpha1.FieldOverride{{
-			Name: "status", Description: "Where it stands.", Type: "Integer", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
+			Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
 		}, {Name: "Unit Price", Rename: "unit_price"}},
 	}
 	s.Expose, s.Pinned = new(true), new(true)
@@ -30,6 +31,9 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 	s.DisplayField, s.VersionField = "number", "updated_at"
 	s.Inlines = []v1alpha1.InlineSpec{{Model: "line", ForeignKey: "order_id"}, {Model: "note", Max: 5}}
 	s.Relations = []v1alpha1.RelationSpec{{Name: "buyer", Columns: []string{"who"}, Model: "customer", References: []string{"code"}, ReverseName: "bought"}}
+	s.Synonyms = []string{"purchase"}
+	s.Measures = []v1alpha1.MeasureSpec{{Name: "revenue", Description: "What was paid.", Synonyms: []string{"turnover"}, Measure: runtime.RawExtension{Raw: []byte(`{ "sum": "total" }`)}}}
+	s.Segments = []v1alpha1.SegmentSpec{{Name: "open", Description: "Not paid yet.", Synonyms: []string{"due"}, Filters: runtime.RawExtension{Raw: []byte(`{"status": "open"}`)}}}
 	s.Operations = []v1alpha1.Operation{"list", "action"}
 	s.RowPolicies = []v1alpha1.RowPolicy{
 		{Name: "own", Groups: []string{"support"}, Filters: []v1alpha1.RowFilter{
@@ -72,11 +76,14 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		Expose: true, Pinned: true, VerboseName: "order", VerboseNamePlural: "orders",
 		Key: []string{"region", "number"}, ReadOnly: []string{"total"},
 		Masked:           []contract.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
-		Overrides:        []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Type: "Integer", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
+		Overrides:        []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
 		DatabaseMessages: true,
 		DisplayField:     "number", VersionField: "updated_at",
 		Inlines:    []contract.Inline{{Model: "line", ForeignKey: "order_id", Max: 100}, {Model: "note", Max: 5}},
 		Relations:  []contract.Relation{{Name: "buyer", Columns: []string{"who"}, Model: "customer", References: []string{"code"}, ReverseName: "bought"}},
+		Synonyms:   []string{"purchase"},
+		Measures:   []contract.Declared{{Name: "revenue", Description: "What was paid.", Synonyms: []string{"turnover"}, Means: []byte(`{"sum":"total"}`)}},
+		Segments:   []contract.Declared{{Name: "open", Description: "Not paid yet.", Synonyms: []string{"due"}, Means: []byte(`{"status":"open"}`)}},
 		Operations: []string{"list", "action"},
 		RowPolicies: []contract.RowPolicy{
 			{Name: "own", Groups: []string{"support"}, Filters: []contract.Filter{

@@ -104,6 +104,13 @@ func (t Token) IsNobody() bool { return t.holder == nil }
 // made with it is the same for every token of the same RightsKey. It is nobody, and asking it whom a row policy is for panics.
 func (t Token) Anyone() Token { return Token{rights: t.rights} }
 
+// Inspector returns a token that may view all models, and is in no group. What exposures declare is checked with it; nothing is
+// read.
+func (t *Tokens) Inspector() Token {
+	set := &ruleSet{rules: []contract.Rule{{Models: []string{contract.Wildcard}, Verbs: []string{contract.VerbView}}}}
+	return Token{holder: &holder{set: set}, rights: t.grants.of(set)}
+}
+
 // RightsKey stands for the token's rights.
 func (t Token) RightsKey() RightsKey { return t.rights.key }
 

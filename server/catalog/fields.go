@@ -168,6 +168,7 @@ func (m *Model) overrideFields() *problem {
 		if o.Description != "" {
 			f.Help = o.Description
 		}
+		f.Synonyms = o.Synonyms
 		if len(o.Choices) > 0 {
 			f.Choices = o.Choices
 		}

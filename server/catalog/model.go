@@ -91,6 +91,8 @@ type Field struct {
 	Secret bool
 	// Help is the exposure's text or the column's comment about it.
 	Help string
+	// Synonyms are other words for it.
+	Synonyms []string
 	// Choices are the values that it may have: from the exposure, else from an enum, else from a check; empty is any.
 	Choices []contract.Choice
 	// Check has the table's simple checks of the column, joined into one; nil if there are none.

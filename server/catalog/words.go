@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/contract/spelling"
 )
 
@@ -68,6 +69,16 @@ const (
 // ModelWords are the words of what any token that may view a model sees of it.
 type ModelWords struct{ names, fields, description []string }
 
+// With returns the words with those of measures and segments that a token has, which count like fields.
+func (m ModelWords) With(declared []contract.Declared) ModelWords {
+	m.fields = slices.Clip(m.fields)
+	for _, d := range declared {
+		m.fields = append(m.fields, WordsOf(d.Name+" "+strings.Join(d.Synonyms, " "))...)
+		m.description = append(slices.Clip(m.description), WordsOf(d.Description)...)
+	}
+	return m
+}
+
 // Words returns the words of the served models, by Model.Index. They are found when they are first asked for.
 func (c *Catalog) Words() []ModelWords { return c.words() }
 
@@ -77,9 +88,11 @@ func (c *Catalog) findWords() []ModelWords {
 		if !m.Served() {
 			continue
 		}
-		w := ModelWords{names: WordsOf(m.Name + " " + m.Declared.VerboseName + " " + m.Declared.VerboseNamePlural), description: WordsOf(m.Description())}
+		names := append([]string{m.Name, m.Declared.VerboseName, m.Declared.VerboseNamePlural}, m.Declared.Synonyms...)
+		w := ModelWords{names: WordsOf(strings.Join(names, " ")), description: WordsOf(m.Description())}
 		for _, f := range m.Fields {
 			w.fields = append(w.fields, WordsOf(f.Name)...)
+			w.fields = append(w.fields, WordsOf(strings.Join(f.Synonyms, " "))...)
 		}
 		all[m.Index] = w
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
@@ -56,11 +57,13 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
 	}
+	inspector := s.tokens.Inspector()
 	for i, m := range models.Models() {
 		s.models[i] = m.Status
 		if m.Served() {
 			s.models[i].Tools = call.Names(models, m)
 			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(m, s.models[i].Tools)...)
+			s.models[i].Notes = append(s.models[i].Notes, read.WrongDeclarations(inspector.Reach(m))...)
 		}
 	}
 	s.models = shorten(s.models)

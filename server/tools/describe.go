@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -35,6 +36,8 @@ type description struct {
 	VerboseNamePlural string `json:"verbose_name_plural"`
 	AppLabel          string `json:"app_label,omitempty"`
 	Description       string `json:"description,omitempty"`
+	// Synonyms are other words for the model.
+	Synonyms []string `json:"synonyms,omitempty"`
 	// Rows says which rows the token sees, if a row policy decides that.
 	Rows          string                `json:"rows,omitempty"`
 	Operations    []string              `json:"operations"`
@@ -44,13 +47,33 @@ type description struct {
 	Data          *writableData         `json:"data,omitempty"`
 	VersionField  string                `json:"version_field,omitempty"`
 	Limits        modelLimits           `json:"limits"`
+	// Measures and Segments are what aggregate and list take by name.
+	Measures []declaredInfo `json:"measures,omitempty"`
+	Segments []declaredInfo `json:"segments,omitempty"`
 	// Asking tells what arguments of list and aggregate take that their schemas have no room for.
 	Asking *askingForms `json:"asking,omitempty"`
+}
+
+// declaredInfo is a measure or a segment that a call can name. Means is what the name stands for.
+type declaredInfo struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Synonyms    []string        `json:"synonyms,omitempty"`
+	Means       json.RawMessage `json:"means"`
+}
+
+func describeDeclared(all []contract.Declared) []declaredInfo {
+	var infos []declaredInfo
+	for _, d := range all {
+		infos = append(infos, declaredInfo(d))
+	}
+	return infos
 }
 
 type askingForms struct {
 	Fields   string `json:"fields,omitempty"`
 	Measures string `json:"measures,omitempty"`
+	Segments string `json:"segments,omitempty"`
 	Top      string `json:"top"`
 }
 
@@ -131,14 +154,14 @@ func describe(c *call.Call, _ *call.NoArguments) ([]byte, error) {
 	key := call.ShelfKey{What: c.Op.Name, About: m.Name + "\x00" + rows, Rights: c.Token.RightsKey()}
 	kept := call.Take(c.Shelf, key, func() *keptDescription {
 		scope := c.Token.Anyone().Reach(m)
-		answer, _ := json.Marshal(descriptionOf(c.Catalog, scope, rows)) // strings and numbers: it cannot fail
+		answer, _ := json.Marshal(describeFor(c, scope, rows)) // strings and numbers: it cannot fail
 		return &keptDescription{answer, freeTexts(scope)}
 	})
 	numbers := numberTexts(c, kept.texts)
 	if len(numbers) == 0 {
 		return kept.answer, nil
 	}
-	d := descriptionOf(c.Catalog, c.Scope, rows)
+	d := describeFor(c, c.Scope, rows)
 	for _, f := range numbers {
 		at := slices.IndexFunc(d.Fields, func(info fieldInfo) bool { return info.Name == f.Name })
 		d.Fields[at].note(numberTextNote)
@@ -146,12 +169,34 @@ func describe(c *call.Call, _ *call.NoArguments) ([]byte, error) {
 	return json.Marshal(d)
 }
 
+// describeFor describes a scope's model with the measures and segments that the caller has. These are found with the caller's own
+// token, but depend on its rights alone.
+func describeFor(c *call.Call, scope access.Scope, rows string) *description {
+	d := descriptionOf(c.Catalog, scope, rows)
+	measures, segments := declaredFor(c.Catalog, c.Scope)
+	d.Measures, d.Segments = describeDeclared(measures), describeDeclared(segments)
+	if d.Asking != nil {
+		d.Asking.note(d)
+	}
+	return d
+}
+
+// note tells how to send measures and segments by name.
+func (f *askingForms) note(d *description) {
+	if len(d.Measures) > 0 {
+		f.Measures += fmt.Sprintf("; [%s] or {n: %[1]s}: measures of this description by name", d.Measures[0].Name)
+	}
+	if len(d.Segments) > 0 {
+		f.Segments = fmt.Sprintf("segments: [%s] beside filters, or {_segment: %[1]s} in any conditions", d.Segments[0].Name)
+	}
+}
+
 // descriptionOf describes the model as the scope's token may see it, who sees these rows (rowsSeen).
 func descriptionOf(models *catalog.Catalog, scope access.Scope, rows string) *description {
 	m := scope.Model()
 	d := &description{
 		ModelName: m.Name, VerboseName: m.Declared.VerboseName, VerboseNamePlural: m.Declared.VerboseNamePlural, AppLabel: m.Module, Rows: rows,
-		Description: m.Description(), Operations: []string{}, Fields: []fieldInfo{}, Relationships: []relationInfo{},
+		Description: m.Description(), Synonyms: m.Declared.Synonyms, Operations: []string{}, Fields: []fieldInfo{}, Relationships: []relationInfo{},
 		Limits: modelLimits{m.Declared.DefaultPageSize, m.Declared.MaxPageSize, m.Declared.MaxBulkItems},
 		AdminConfig: administrationOptions{
 			ListDisplay: []string{}, SearchFields: []string{}, Ordering: []string{}, ReadonlyFields: []string{}, Inlines: []string{}, Actions: []string{},
@@ -289,11 +334,17 @@ func describeField(f *catalog.Field) fieldInfo {
 	if isReadOnly(f) {
 		info.Editable, info.Required = new(bool), false
 	}
+	if len(f.Synonyms) > 0 {
+		info.note(alsoCalled(f.Synonyms))
+	}
 	if f.Masked {
 		info.note(maskNote(f))
 	}
 	return info
 }
+
+// alsoCalled tells of other words for a model or a field.
+func alsoCalled(synonyms []string) string { return "Also called " + strings.Join(synonyms, ", ") + "." }
 
 // noteWriting says of a field what a caller must know who may write rows.
 func (f *fieldInfo) noteWriting(of *catalog.Field) {

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
 )
 
 // mostFound is how many models one answer of find_models names.
@@ -66,6 +68,9 @@ type modelInfo struct {
 	// Fields are names and types, and which are masked, Relations names and models, in few words: describe says more.
 	Fields    []string `json:"fields,omitempty"`
 	Relations []string `json:"relations,omitempty"`
+	// Measures and Segments are those that a call can name, with what they mean.
+	Measures []string `json:"measures,omitempty"`
+	Segments []string `json:"segments,omitempty"`
 }
 
 // findModels answers the registered models that the token may view, exposed or not: those that a word of the query is
@@ -78,21 +83,25 @@ func findModels(c *call.Call, a *findArguments) ([]byte, error) {
 		return nil, call.Failf(call.CodeUnavailable, "%s", why)
 	}
 	if a.query != "" { // there are too many questions to keep their answers
-		return foundModels(c.Catalog, c.Token, a), nil
+		return foundModels(c.Catalog, c.Token, c.Token, a), nil
 	}
 	key := call.ShelfKey{What: call.FindModels, About: fmt.Sprint(a.detail, " ", a.offset.Or(0)), Rights: c.Token.RightsKey()}
-	return call.Take(c.Shelf, key, func() call.Text { return foundModels(c.Catalog, c.Token.Anyone(), a) }), nil
+	return call.Take(c.Shelf, key, func() call.Text { return foundModels(c.Catalog, c.Token.Anyone(), c.Token, a) }), nil
 }
 
-// foundModels is the answer of find_models.
-func foundModels(models *catalog.Catalog, token access.Token, a *findArguments) []byte {
+// foundModels is the answer of find_models. caller is the token itself, which has the same rights; which declared measures and
+// segments it has is found with it, and depends on nothing else.
+func foundModels(models *catalog.Catalog, token, caller access.Token, a *findArguments) []byte {
 	words := catalog.WordsOf(a.query)
-	found := rank(models, token, words[:min(len(words), mostWords)])
+	found := rank(models, token, caller, words[:min(len(words), mostWords)])
 	offset := min(a.offset.Or(0), len(found))
 	found = found[offset:]
 	list := modelList{More: max(0, len(found)-mostFound), Models: []modelInfo{}}
 	for _, f := range found[:min(len(found), mostFound)] {
-		list.Models = append(list.Models, describeFound(models, f.scope, a.detail == detailFields))
+		info := describeFound(models, f.scope, a.detail == detailFields)
+		measures, segments := declaredFor(models, caller.Reach(f.scope.Model()))
+		info.Measures, info.Segments = meanings(measures), meanings(segments)
+		list.Models = append(list.Models, info)
 	}
 	list.Operations = operationsOfMost(list.Models)
 	for i := range list.Models {
@@ -115,7 +124,7 @@ type foundModel struct {
 
 // rank returns the models that the token may view and that have one of the words: those with more of the words first, then
 // those where they stand in a better place, then by name. Without words it returns all.
-func rank(models *catalog.Catalog, token access.Token, words []string) []foundModel {
+func rank(models *catalog.Catalog, token, caller access.Token, words []string) []foundModel {
 	known := models.Words()
 	var found []foundModel
 	for _, m := range models.Models() {
@@ -125,7 +134,7 @@ func rank(models *catalog.Catalog, token access.Token, words []string) []foundMo
 		}
 		f := foundModel{scope: scope}
 		if len(words) > 0 {
-			if f.score = known[m.Index].Score(words); f.score.Words == 0 {
+			if f.score = scoreOf(models, known[m.Index], caller.Reach(m), words); f.score.Words == 0 {
 				continue
 			}
 		}
@@ -135,6 +144,50 @@ func rank(models *catalog.Catalog, token access.Token, words []string) []foundMo
 		return cmp.Or(cmp.Compare(b.score.Words, a.score.Words), cmp.Compare(b.score.Weight, a.score.Weight))
 	})
 	return found
+}
+
+// scoreOf is how much a model is about words. Its measures and segments count if the caller has them, which is asked only if it
+// matters.
+func scoreOf(models *catalog.Catalog, known catalog.ModelWords, scope access.Scope, words []string) catalog.Score {
+	plain, declared := known.Score(words), scope.Model().Declared
+	if len(declared.Measures)+len(declared.Segments) == 0 {
+		return plain
+	}
+	all := known.With(declared.Measures).With(declared.Segments)
+	if all.Score(words) == plain {
+		return plain
+	}
+	measures, segments := declaredFor(models, scope)
+	theirs := known.With(measures).With(segments)
+	return theirs.Score(words)
+}
+
+// declaredFor are the measures and segments that the token of a scope can name in calls.
+func declaredFor(models *catalog.Catalog, scope access.Scope) (measures, segments []contract.Declared) {
+	offered := func(name string) bool {
+		return slices.ContainsFunc(call.OfferedTo(models, scope.Token(), scope.Model()), func(op *call.Operation) bool { return op.Name == name })
+	}
+	declared := scope.Model().Declared
+	if len(declared.Measures) > 0 && offered("aggregate") {
+		measures = read.Measures(scope)
+	}
+	if len(declared.Segments) > 0 && (offered("list") || offered("aggregate")) {
+		segments = read.Segments(scope)
+	}
+	return measures, segments
+}
+
+// meanings are names with what they mean.
+func meanings(all []contract.Declared) []string {
+	var texts []string
+	for _, d := range all {
+		text := d.Name
+		if d.Description != "" {
+			text += ": " + d.Description
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 func describeFound(models *catalog.Catalog, scope access.Scope, withFields bool) modelInfo {

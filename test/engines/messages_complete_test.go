@@ -128,6 +128,10 @@ const (
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
 	`%s: %s: aggregate is not offered for %s, so only a count of its rows can be asked for`:                                                                ownTest,
+	"a segment names no other segment; write its conditions here":                                                                                          administrators,
+	"%s: %s is of the groups of a call, so it cannot be declared":                                                                                          administrators,
+	"%s: %s is of other declared measures, and %q is none; %s":                                                                                             administrators,
+	"%s: it depends on itself by %s":                                                                                                                       administrators,
 	`%s: %s does not take an expression of type %s`:                                                                                                        checkedBefore,
 	"report: %s has no report %q; you may run %s":                                                                                                          ofOtherTests,
 	"%s of %s %s cannot be undone: %s; nothing was undone":                                                                                                 ofOtherTests,

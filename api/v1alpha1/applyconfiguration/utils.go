@@ -92,6 +92,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.MCPTokenSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MCPTokenStatus"):
 		return &apiv1alpha1.MCPTokenStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MeasureSpec"):
+		return &apiv1alpha1.MeasureSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ModelLimits"):
 		return &apiv1alpha1.ModelLimitsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NamespaceRequirement"):
@@ -144,6 +146,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.SecretReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SecretStatus"):
 		return &apiv1alpha1.SecretStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("SegmentSpec"):
+		return &apiv1alpha1.SegmentSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerLimits"):
 		return &apiv1alpha1.ServerLimitsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ServerSpec"):

@@ -41,6 +41,7 @@ var _ = call.WithArguments("aggregate", call.Operation{
 		Help: "fields, relation__field; dates __month, __week, __weekday, …"},
 	call.Argument[aggregateArguments]{Name: "filters", Into: func(a *aggregateArguments) any { return &a.filters }, Common: true,
 		Help: "as in list"},
+	segmentsArgument(func(a *aggregateArguments) *[]string { return &a.segments }),
 	call.Argument[aggregateArguments]{Name: "search", Into: func(a *aggregateArguments) any { return &a.search },
 		Offered: func(m *catalog.Model) bool { return len(m.Search) > 0 }, Lacks: "search fields", Common: true, Help: "as in list"},
 	call.Argument[aggregateArguments]{Name: "having", Into: func(a *aggregateArguments) any { return &a.having },
@@ -62,7 +63,7 @@ type aggregateArguments struct {
 	top                       json.RawMessage
 	search, total             string
 	groupBy                   call.Items
-	orderBy                   []string
+	orderBy, segments         []string
 	limit, offset             call.Count
 	RowsForm
 	zoneArgument
@@ -88,11 +89,11 @@ func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
 // planAggregate makes the plan of aggregate_: a read of the groups of the model's rows.
 func planAggregate(rows *RowSet, a *aggregateArguments) (*database.Select, error) {
 	scope := rows.Scope
-	g := &groupReader{rows: rows, grouping: &database.Grouping{From: scope.Source(), MinRows: scope.Model().Declared.MinGroupSize}}
+	g := newGroupReader(rows)
 	if err := g.readKeys(a.groupBy); err != nil { // first: other arguments may use the values that it names
 		return nil, err
 	}
-	where, err := rows.conditions("filters", a.filters)
+	where, err := rows.where(a.filters, a.segments)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +122,10 @@ type groupReader struct {
 	// ofRows names the grouping's measures, in their order. derived are the measures of other measures.
 	ofRows  []string
 	derived []*derivedMeasure
+}
+
+func newGroupReader(rows *RowSet) *groupReader {
+	return &groupReader{rows: rows, grouping: &database.Grouping{From: rows.Scope.Source(), MinRows: rows.Scope.Model().Declared.MinGroupSize}}
 }
 
 // comparedAs is a column as conditions take it: an integer that was computed has no bound, as a decimal has none.

@@ -41,7 +41,9 @@ type conditionReader struct {
 	argument, key string
 	// read counts the conditions of the call, level how deep the object stands.
 	read, level int
-	calendar    lookup.Calendar
+	// declared is set if the conditions are a segment's.
+	declared bool
+	calendar lookup.Calendar
 }
 
 // conditions reads a condition object about the rows of the set; nil is none.
@@ -107,6 +109,10 @@ func (r *conditionReader) member(s *RowSet, key string, raw json.RawMessage) (da
 		case wordNot:
 			not, err := r.inside(key, s, raw)
 			return database.Not{Condition: not}, err
+		case wordSegment:
+			if s.members == nil {
+				return r.segments(s, raw)
+			}
 		}
 	}
 	if err := r.count(); err != nil {

@@ -37,6 +37,7 @@ func identity(c *call.Call, rows *RowSet, plan *database.Select, a *listArgument
 		related = related || o.Join != nil || o.Column.Expression != nil
 	}
 	id = appendFilters(id, a.filters)
+	id = appendTexts(id, a.segments)
 	id = appendTexts(id, strings.Fields(a.search))
 	id = appendText(id, a.timeZone)
 	if related {

@@ -38,6 +38,7 @@ var _ = call.WithArguments("list", call.Operation{
 	call.Argument[listArguments]{Name: "order_by", Into: func(a *listArguments) any { return &a.orderBy }, Common: true,
 		Help: "fields or relation__field; - descends"},
 	call.Argument[listArguments]{Name: "top", Into: func(a *listArguments) any { return &a.top }, Unlisted: true},
+	segmentsArgument(func(a *listArguments) *[]string { return &a.segments }),
 	call.Argument[listArguments]{Name: "filters", Into: func(a *listArguments) any { return &a.filters },
 		Help: "{field__lookup: value}, ANDed; relation__field; lookups ne, in, range, gt, gte, isnull, icontains…; dates 2026-04, {_now: -7d}; " +
 			"{_field: other}, {_measure: {avg: field}}; _any, _all: [{}], _not: {}; relation__any, __none: {}, __count__gte: n",
@@ -54,6 +55,7 @@ type listArguments struct {
 	cursor        call.PageCursor
 	total, search string
 	orderBy       []string
+	segments      []string
 	fields        call.Items
 	filters, top  json.RawMessage
 	RowsForm
@@ -91,7 +93,7 @@ func planList(rows *RowSet, a *listArguments) (*database.Select, error) {
 	if plan.Output, err = rows.Output(a.fields); err != nil { // first: other arguments may use the values that it names
 		return nil, err
 	}
-	where, err := rows.conditions("filters", a.filters)
+	where, err := rows.where(a.filters, a.segments)
 	if err != nil {
 		return nil, err
 	}

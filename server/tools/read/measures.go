@@ -52,9 +52,15 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 		return nil
 	}
 	measures, ok := orderedMembers(raw)
+	if declared, isList := jsontext.ReadStrings(raw); isList {
+		for _, name := range declared {
+			quoted, _ := json.Marshal(name) // a text: it cannot fail
+			measures, ok = append(measures, namedMeasure{name, quoted}), true
+		}
+	}
 	switch {
 	case !ok:
-		return call.Invalid(`measures must be an object of name to measure, such as {"n": {"count": "*"}}, not %s`, lookup.Excerpt(raw))
+		return call.Invalid(`measures must be an object of name to measure, such as {"n": {"count": "*"}}, or a list of measures that describe names, not %s`, lookup.Excerpt(raw))
 	case len(measures) > maxMeasures:
 		return call.Invalid("measures: at most %d, not %d; ask for the others in another call", maxMeasures, len(measures))
 	}
@@ -67,6 +73,12 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 		}
 		g.members = append(g.members, m.name)
 		argument := "measures: " + m.name
+		if declared, isText := jsontext.ReadString(m.raw); isText {
+			if err := g.declared(argument, m.name, declared); err != nil {
+				return err
+			}
+			continue
+		}
 		given, _ := jsontext.ReadObjectIn(m.raw)
 		derived, err := readDerived(argument, m, given)
 		if err != nil {
@@ -76,11 +88,7 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 			g.derived = append(g.derived, derived)
 			continue
 		}
-		sent := sentMeasure{argument: argument, others: measuresOfMeasures, raw: m.raw, given: given}
-		sent.conditions = func(filters json.RawMessage) (database.And, error) {
-			return g.rows.conditions(sent.argument+": filters", filters)
-		}
-		measure, err := sent.read(g.rows)
+		measure, err := g.ofRowsSent(argument, m.raw, given)
 		if err != nil {
 			return err
 		}
@@ -91,6 +99,15 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 	}
 	g.settleRatios()
 	return nil
+}
+
+// ofRowsSent reads a measure of rows, with its members.
+func (g *groupReader) ofRowsSent(argument string, raw json.RawMessage, given map[string]json.RawMessage) (database.Measure, error) {
+	sent := sentMeasure{argument: argument, others: measuresOfMeasures, raw: raw, given: given}
+	sent.conditions = func(filters json.RawMessage) (database.And, error) {
+		return g.rows.conditions(argument+": filters", filters)
+	}
+	return sent.read(g.rows)
 }
 
 // addMeasure adds a measure of rows.

@@ -337,6 +337,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: rename
       type:
         scalar: string
+    - name: synonyms
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: type
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldType
@@ -676,6 +682,14 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: measures
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MeasureSpec
+          elementRelationship: associative
+          keys:
+          - name
     - name: model
       type:
         scalar: string
@@ -722,6 +736,20 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: segments
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SegmentSpec
+          elementRelationship: associative
+          keys:
+          - name
+    - name: synonyms
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
     - name: table
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TableReference
@@ -940,6 +968,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MeasureSpec
+  map:
+    fields:
+    - name: description
+      type:
+        scalar: string
+    - name: measure
+      type:
+        namedType: __untyped_atomic_
+    - name: name
+      type:
+        scalar: string
+    - name: synonyms
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ModelLimits
   map:
     fields:
@@ -1415,6 +1461,24 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SegmentSpec
+  map:
+    fields:
+    - name: description
+      type:
+        scalar: string
+    - name: filters
+      type:
+        namedType: __untyped_atomic_
+    - name: name
+      type:
+        scalar: string
+    - name: synonyms
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ServerLimits
   map:
     fields:

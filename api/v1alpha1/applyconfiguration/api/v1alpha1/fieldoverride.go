@@ -15,6 +15,8 @@ type FieldOverrideApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// description tells agents what the column holds; absent, the column's comment.
 	Description *string `json:"description,omitempty"`
+	// synonyms are other words for the field. find_models finds the model by them, and describe_ tells them.
+	Synonyms []string `json:"synonyms,omitempty"`
 	// type makes a column a number or a boolean. It is for the tinyint of MySQL and MariaDB, which can be either. Absent,
 	// the schema decides.
 	Type *apiv1alpha1.FieldType `json:"type,omitempty"`
@@ -47,6 +49,16 @@ func (b *FieldOverrideApplyConfiguration) WithName(value string) *FieldOverrideA
 // If called multiple times, the Description field is set to the value of the last call.
 func (b *FieldOverrideApplyConfiguration) WithDescription(value string) *FieldOverrideApplyConfiguration {
 	b.Description = &value
+	return b
+}
+
+// WithSynonyms adds the given value to the Synonyms field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Synonyms field.
+func (b *FieldOverrideApplyConfiguration) WithSynonyms(values ...string) *FieldOverrideApplyConfiguration {
+	for i := range values {
+		b.Synonyms = append(b.Synonyms, values[i])
+	}
 	return b
 }
 

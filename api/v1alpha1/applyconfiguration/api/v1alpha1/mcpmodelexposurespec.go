@@ -31,6 +31,8 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	VerboseNamePlural *string `json:"verboseNamePlural,omitempty"`
 	// description tells agents what a row is; absent, the table's comment.
 	Description *string `json:"description,omitempty"`
+	// synonyms are other words for the model. find_models finds it by them, and describe_ tells them.
+	Synonyms []string `json:"synonyms,omitempty"`
 	// key names the columns that identify a row, in order. It is for views and for tables without a primary key: without
 	// it they have no get, update or delete.
 	Key []string `json:"key,omitempty"`
@@ -50,6 +52,10 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// foreign keys, and for columns that share values. They are followed as a foreign key's relation is, for reading only:
 	// nothing is checked or deleted by them.
 	Relations []RelationSpecApplyConfiguration `json:"relations,omitempty"`
+	// measures are numbers that agents can ask for by name.
+	Measures []MeasureSpecApplyConfiguration `json:"measures,omitempty"`
+	// segments are conditions on rows that agents can name.
+	Segments []SegmentSpecApplyConfiguration `json:"segments,omitempty"`
 	// inlines are models whose rows belong to a row of this model, and are written together with it.
 	Inlines []InlineSpecApplyConfiguration `json:"inlines,omitempty"`
 	// operations limits the tools to these. Absent, all that the table allows. find_models is always there.
@@ -157,6 +163,16 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithDescription(value string) *
 	return b
 }
 
+// WithSynonyms adds the given value to the Synonyms field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Synonyms field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithSynonyms(values ...string) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		b.Synonyms = append(b.Synonyms, values[i])
+	}
+	return b
+}
+
 // WithKey adds the given value to the Key field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Key field.
@@ -222,6 +238,32 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithRelations(values ...*Relati
 			panic("nil value passed to WithRelations")
 		}
 		b.Relations = append(b.Relations, *values[i])
+	}
+	return b
+}
+
+// WithMeasures adds the given value to the Measures field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Measures field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithMeasures(values ...*MeasureSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithMeasures")
+		}
+		b.Measures = append(b.Measures, *values[i])
+	}
+	return b
+}
+
+// WithSegments adds the given value to the Segments field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Segments field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithSegments(values ...*SegmentSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithSegments")
+		}
+		b.Segments = append(b.Segments, *values[i])
 	}
 	return b
 }
