@@ -91,13 +91,21 @@ type FieldOverride struct {
 	// Synonyms are other words for the field.
 	Synonyms []string `json:"synonyms,omitempty"`
 	// Type is TypeInteger or TypeBoolean, for a column that can be either; "" leaves it to the schema.
-	Type    string   `json:"type,omitempty"`
+	Type string `json:"type,omitempty"`
+	// Reads is one of Readings: what the texts of the column hold; "" is texts.
+	Reads   string   `json:"reads,omitempty"`
 	Choices []Choice `json:"choices,omitempty"`
 	// Relation is the name of the foreign key's relation, and <relation>_id then the field's; "" is the rule's own.
 	Relation string `json:"relation,omitempty"`
 	// Rename is the field's name for callers; "" is the column's own.
 	Rename string `json:"rename,omitempty"`
 }
+
+// TypeTimestamp is a type of Readings.
+const TypeTimestamp = "Timestamp"
+
+// Readings are the types of values that texts of a column may hold.
+var Readings = []string{TypeInteger, TypeDecimal, TypeBoolean, TypeDate, TypeTimestamp}
 
 // Choice is a value that a field may have, in the text form that values have in keys.
 type Choice struct {

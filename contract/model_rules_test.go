@@ -38,6 +38,7 @@ func TestAModelThatIsBeyondAMarkerIsNotValid(t *testing.T) {
 		{`masked[1]: "isbn" with the last -1`, func(m *Model) { m.Masked = []MaskedField{{Name: "title"}, {Name: "isbn", KeepLast: -1}} }},
 		{"overrides[0]: its name is missing", func(m *Model) { m.Overrides = []FieldOverride{{}} }},
 		{`overrides[0].type: "Text"`, func(m *Model) { m.Overrides = []FieldOverride{{Name: "title", Type: "Text"}} }},
+		{`overrides[0].reads: "Float"`, func(m *Model) { m.Overrides = []FieldOverride{{Name: "title", Reads: "Float"}} }},
 		{"overrides[0]: relation and rename", func(m *Model) { m.Overrides = []FieldOverride{{Name: "a_id", Relation: "a", Rename: "b"}} }},
 		{`measures[0].name: "Total"`, func(m *Model) { m.Measures = []Declared{{Name: "Total", Means: []byte(`{}`)}} }},
 		{`measures[1].name: "total" stands twice`, func(m *Model) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -57,6 +58,8 @@ func (m *Model) checkFields(fail fault) {
 			fail(at, "its name is missing")
 		case !slices.Contains([]string{"", TypeInteger, TypeBoolean}, o.Type):
 			fail(at+".type", "%q is neither %s nor %s", o.Type, TypeInteger, TypeBoolean)
+		case o.Reads != "" && !slices.Contains(Readings, o.Reads):
+			fail(at+".reads", "%q is none of %s", o.Reads, strings.Join(Readings, ", "))
 		case o.Relation != "" && o.Rename != "":
 			fail(at, "relation and rename exclude each other")
 		}

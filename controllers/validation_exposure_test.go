@@ -89,6 +89,8 @@ var _ = Describe("The API server and admission, of an exposure,", func() {
 		Entry("with a choice twice", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Choices: []v1alpha1.Choice{{Value: "x"}, {Value: "x"}}}}})),
 		Entry("with a choice of nothing", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Choices: []v1alpha1.Choice{{}}}}})),
 		Entry("with a relation that a filter could not name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Relation: "a__b"}}})),
+		Entry("with texts that hold something else", true, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Reads: "Integer"}, {Name: "b", Reads: "Timestamp"}}})),
+		Entry("with texts that hold what nothing is", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Reads: "Float"}}})),
 		Entry("with a new name for a column", true, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "Unit Price", Rename: "unit_price"}}})),
 		Entry("with a new name that is no name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Rename: "Unit Price"}}})),
 		Entry("with too long a new name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Rename: long(64)}}})),

@@ -77,6 +77,10 @@ type FieldOverride struct {
 	// the schema decides.
 	// +optional
 	Type FieldType `json:"type,omitempty"`
+	// reads says what the texts of a text column hold: conditions, orders, groups and measures then take them for values of that
+	// type, and a text that is none for null. Rows show the texts as they are, and writes take texts. Absent, they are texts.
+	// +optional
+	Reads FieldReading `json:"reads,omitempty"`
 	// choices are the only values that callers may write; absent, any of the column's type.
 	// +optional
 	// +listType=map
@@ -98,6 +102,19 @@ type FieldOverride struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]{0,62}$`
 	Rename string `json:"rename,omitempty"`
 }
+
+// FieldReading is what the texts of a column hold.
+// +kubebuilder:validation:Enum=Integer;Decimal;Boolean;Date;Timestamp
+type FieldReading string
+
+// What texts hold.
+const (
+	ReadsInteger   FieldReading = "Integer"
+	ReadsDecimal   FieldReading = "Decimal"
+	ReadsBoolean   FieldReading = "Boolean"
+	ReadsDate      FieldReading = "Date"
+	ReadsTimestamp FieldReading = "Timestamp"
+)
 
 // FieldType is the type of a field whose column can be of several.
 // +kubebuilder:validation:Enum=Integer;Boolean

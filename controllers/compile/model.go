@@ -143,7 +143,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 	}
 	for _, o := range spec.Fields.Overrides {
 		entry.Overrides = append(entry.Overrides, contract.FieldOverride{
-			Name: o.Name, Description: o.Description, Synonyms: slices.Clone(o.Synonyms), Type: string(o.Type), Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
+			Name: o.Name, Description: o.Description, Synonyms: slices.Clone(o.Synonyms), Type: string(o.Type), Reads: string(o.Reads), Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
 		})
 	}
 	for _, r := range spec.Relations {

@@ -23,7 +23,7 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 		ReadOnly: []string{"total"},
 		Masked:   []v1alpha1.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
 		Overrides: []v1alpha1.FieldOverride{{
-			Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
+			Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Reads: "Date", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
 		}, {Name: "Unit Price", Rename: "unit_price"}},
 	}
 	s.Expose, s.Pinned = new(true), new(true)
@@ -76,7 +76,7 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		Expose: true, Pinned: true, VerboseName: "order", VerboseNamePlural: "orders",
 		Key: []string{"region", "number"}, ReadOnly: []string{"total"},
 		Masked:           []contract.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
-		Overrides:        []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
+		Overrides:        []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Reads: "Date", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
 		DatabaseMessages: true,
 		DisplayField:     "number", VersionField: "updated_at",
 		Inlines:    []contract.Inline{{Model: "line", ForeignKey: "order_id", Max: 100}, {Model: "note", Max: 5}},

@@ -150,6 +150,11 @@ func TestFieldsThatCannotBeAsTheExposureHasThemWithholdTheModel(t *testing.T) {
 		{"a choice that cannot be stored", "employee", override(contract.FieldOverride{Name: "salary", Choices: []contract.Choice{{Value: "1.234"}}}), wrong, `fields.overrides: the choice "1.234" of salary must have at most 2 digits after the point, not 3`},
 		{"a choice that the enum has not", "employee", override(contract.FieldOverride{Name: "status", Choices: []contract.Choice{{Value: "ill"}}}), wrong, `fields.overrides: the choice "ill" of status must be one of in, out, not "ill"`},
 		{"a type that the column cannot have", "employee", override(contract.FieldOverride{Name: "badge", Type: "Integer"}), wrong, "fields.overrides: badge cannot be of the type Integer, as the column is text; only MySQL's and MariaDB's tinyint can be either Integer or Boolean"},
+		{"a number that is read as a date", "employee", override(contract.FieldOverride{Name: "salary", Reads: "Date"}), wrong, "fields.overrides: salary cannot be read as Date, as the column is no text but decimal; remove reads"},
+		{"a key that is read as a number", "department", override(contract.FieldOverride{Name: "code", Reads: "Integer"}), wrong, "fields.overrides: code is part of the key, whose values are texts; remove reads"},
+		{"a policy by the order of texts that are read as numbers", "employee", both(override(contract.FieldOverride{Name: "card", Reads: "Integer"}), func(m *contract.Model) {
+			m.RowPolicies = []contract.RowPolicy{{Name: "low", Everyone: true, Filters: []contract.Filter{{Field: "card", Lookup: "lt", Value: "5"}}}}
+		}), wrong, "rowPolicies low: the filter of card: lt compares the texts of card, which are read as Integer; compare it by exact or in, which texts have, or use a column of that type"},
 		{"a relation of what leads nowhere", "employee", override(contract.FieldOverride{Name: "name", Relation: "namesake"}), wrong, "fields.overrides: name is not a foreign key, so it has no relation to name"},
 		{"a relation with a column's name", "employee", override(contract.FieldOverride{Name: "boss_id", Relation: "card"}), wrong, "fields.overrides: card cannot be the relation of boss_id: another column or relation is named card or card_id"},
 		{"a key of no column", "task", key("nummer"), missing, "key: task has no column nummer; the nearest is number"},

@@ -18,7 +18,7 @@ func (c *Catalog) findCompared(m *Model, list string, f *RowFilter) *problem {
 	table, rest, names := m.Table, f.Field, []string(nil)
 	for {
 		if f.Column = c.columnsOf(table)[rest]; f.Column != nil {
-			return nil
+			return c.comparesText(table, list, f)
 		}
 		step, name, behind := c.filterStep(table, rest)
 		switch {

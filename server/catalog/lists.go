@@ -96,7 +96,7 @@ func (m *Model) orderFields(name string) ([]*Field, *problem) {
 	if p != nil {
 		return nil, p
 	}
-	if !f.Column.Ordered() {
+	if f = f.Compared(); !f.Column.Ordered() {
 		return nil, notAllowed("ordering: %s is %s, which has no order", name, f.Column.Kind)
 	}
 	return []*Field{f}, nil

@@ -77,6 +77,9 @@ type Field struct {
 	// Name is the name in the API: the column's, or <relation>_id for a foreign key.
 	Name   string
 	Column *database.Column
+	// Reading is the field as conditions, orders, groups and measures take it, if its texts hold something else; nil if they do not.
+	// Text is the field itself in such a Reading, and nil elsewhere.
+	Reading, Text *Field
 	// PrimaryKey reports whether the column is part of the key, Unique whether no two rows have the same value.
 	PrimaryKey, Unique bool
 	// Masked reports whether callers see only **** and the last KeepLast characters of the value. A masked field may be
@@ -155,6 +158,14 @@ func (m *Model) KeyOutput(name string) database.Output {
 // Output is the member of a row that shows the field.
 func (f *Field) Output() database.Output {
 	return database.Output{Name: f.Name, Columns: []*database.Column{f.Column}, Mask: f.Masked, KeepLast: f.KeepLast}
+}
+
+// Compared is the field as calls compare it and compute with it.
+func (f *Field) Compared() *Field {
+	if f.Reading != nil {
+		return f.Reading
+	}
+	return f
 }
 
 // problem is why a model is withheld.

@@ -13,7 +13,7 @@ const (
 	Picked
 	// Digits: an exact number.
 	Digits
-	// Quotient: an exact number that was rounded to QuotientDigits. Rows show it without zeros at its end.
+	// Quotient: an exact number that was rounded to QuotientDigits, or one computed of such. Rows show it without zeros at its end.
 	Quotient
 )
 
@@ -91,6 +91,9 @@ func (v RelatedValue) Column(name string) *Column {
 // Column returns the column of the result.
 func (a Arithmetic) Column(name string) *Column {
 	c := a.column()
+	if c.Exact() && a.Operator != Round && a.Operator != Elapsed {
+		c.Computed = max(c.Computed, a.Left.column().Computed, a.Right.column().Computed)
+	}
 	c.Name, c.Expression = name, a
 	return c
 }
@@ -171,6 +174,7 @@ func (c *Column) Reads(visit func(Ref)) {
 		for _, own := range e.Rows.Ours {
 			visit(Ref{Join: e.Of, Column: own})
 		}
+	case Reading: // of the row itself
 	case Arithmetic:
 		for _, o := range []Operand{e.Left, e.Right} {
 			if o.Column != nil {

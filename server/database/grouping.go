@@ -145,7 +145,7 @@ func (m *Measure) column() *Column {
 		c := derived(of.Kind)
 		c.Bits, c.Scale = 0, of.Scale
 		if c.Kind != Float {
-			c.Computed = Digits
+			c.Computed = max(Digits, of.Computed)
 		}
 		return c
 	case Avg, Ratio:

@@ -101,6 +101,8 @@ type modelLimits struct {
 type fieldInfo struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
+	// Reads is the type of what the texts hold; conditions, orders, groups and measures are about that.
+	Reads string `json:"reads,omitempty"`
 	// Format says what values look like if the type does not.
 	Format   string `json:"format,omitempty"`
 	Required bool   `json:"required"`
@@ -340,6 +342,10 @@ func describeField(f *catalog.Field) fieldInfo {
 	if f.Masked {
 		info.note(maskNote(f))
 	}
+	if f.Reading != nil {
+		info.Reads = f.Reading.Column.Kind.String()
+		info.note(readingNote(f.Reading.Column.Kind))
+	}
 	return info
 }
 
@@ -363,6 +369,20 @@ func (f *fieldInfo) note(text string) {
 		f.HelpText += " "
 	}
 	f.HelpText += text
+}
+
+// readForms say which texts are read as values of a kind.
+var readForms = map[database.Kind]string{
+	database.Integer:   fmt.Sprintf("at most %d digits, perhaps with a sign", database.ReadIntegerDigits),
+	database.Decimal:   fmt.Sprintf("at most %d digits before a point and %d behind it, perhaps with a sign", database.ReadWholeDigits, database.ReadFractionDigits),
+	database.Boolean:   "true, t, yes, y, 1 or false, f, no, n, 0",
+	database.Date:      "YYYY-MM-DD",
+	database.Timestamp: "YYYY-MM-DD or YYYY-MM-DDTHH:MM[:SS[.ffffff]], perhaps with Z or an offset; the time is in UTC",
+}
+
+// readingNote says what asking about a text means that is read as something else.
+func readingNote(kind database.Kind) string {
+	return fmt.Sprintf("Rows show the text. Compared, ordered, grouped and computed as %s (%s); any other text is null there. contains, startswith, … ask the text.", kind, readForms[kind])
 }
 
 // maskNote says how a masked field is shown.

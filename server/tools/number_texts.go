@@ -50,7 +50,7 @@ func numberTexts(c *call.Call, fields []*catalog.Field) (numbers []*catalog.Fiel
 // freeTexts are the fields whose texts nothing but the rows says more about.
 func freeTexts(scope access.Scope) []*catalog.Field {
 	return slices.DeleteFunc(slices.Clone(scope.Fields()), func(f *catalog.Field) bool {
-		return f.Column.Kind != database.Text || f.Masked || f.PrimaryKey || len(f.Choices) > 0 || read.Refers(scope.Model(), f.Column)
+		return f.Column.Kind != database.Text || f.Reading != nil || f.Masked || f.PrimaryKey || len(f.Choices) > 0 || read.Refers(scope.Model(), f.Column)
 	})
 }
 

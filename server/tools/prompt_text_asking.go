@@ -45,7 +45,7 @@ func exampleAggregate(scope access.Scope) string {
 	}
 	keys := read.ForeignKeys(scope)
 	for _, f := range scope.Fields() {
-		if !f.Masked && !f.PrimaryKey && f.Column.Summable() && !slices.Contains(keys, f.Column) {
+		if !f.Masked && !f.PrimaryKey && f.Compared().Column.Summable() && !slices.Contains(keys, f.Column) {
 			args.Measures.Average = map[string]string{"avg": f.Name}
 			break
 		}

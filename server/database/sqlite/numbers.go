@@ -24,10 +24,11 @@ func registerNumbers(d *sqlite.Driver) {
 	}
 	for name, f := range map[string]func([]driver.Value) driver.Value{
 		sqltext.SQLiteLocal: localTime, sqltext.SQLiteRatio: ratio, sqltext.SQLiteNumber: numberText,
-		sqltext.SQLiteForm: inFormOf, sqltext.SQLiteTimestamp: asShown(jsontext.AppendTimestampText[string]), sqltext.SQLiteInstant: asShown(jsontext.AppendInstantText[string]),
+		sqltext.SQLiteForm: inFormOf, sqltext.SQLiteRead: readText, sqltext.SQLiteTimestamp: asShown(jsontext.AppendTimestampText[string]), sqltext.SQLiteInstant: asShown(jsontext.AppendInstantText[string]),
 	} {
 		arguments := int32(1)
-		if name == sqltext.SQLiteRatio || name == sqltext.SQLiteForm || name == sqltext.SQLiteLocal {
+		switch name {
+		case sqltext.SQLiteRatio, sqltext.SQLiteForm, sqltext.SQLiteLocal, sqltext.SQLiteRead:
 			arguments = 2
 		}
 		d.MustRegisterDeterministicScalarFunction(name, arguments,

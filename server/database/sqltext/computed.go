@@ -6,9 +6,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// expression writes a column that is computed.
-func (w *writer) expression(c *database.Column) {
+// expression writes a column that is computed. alias is that of the row of which it is asked, which only a Reading looks at.
+func (w *writer) expression(alias int, c *database.Column) {
 	switch e := c.Expression.(type) {
+	case database.Reading:
+		w.dialect.reading(w, c, func() { w.columnOf(alias, e.Of) })
 	case database.RelatedValue:
 		before := w.enter(e.Of)
 		w.relatedValue(c, e)

@@ -62,6 +62,9 @@ type Dialect interface {
 	// arithmetic writes an Arithmetic, whose column is c.
 	arithmetic(w *writer, c *database.Column, a database.Arithmetic)
 
+	// reading writes a Reading, whose column is c, of a text, which text writes.
+	reading(w *writer, c *database.Column, text func())
+
 	// sortKey writes the sorting form of a column's value, which write writes: its beginning if the engine looks no
 	// further.
 	sortKey(w *writer, c *database.Column, write func())

@@ -29,6 +29,8 @@ const (
 	// SQLiteElapsed is a function of two moments, of a unit's microseconds, and of the number of digits behind the point: the time
 	// between the moments.
 	SQLiteElapsed = "mcp_elapsed"
+	// SQLiteRead is a function of the name of a kind and of a value: what the value is as one of that kind, NULL if it is none.
+	SQLiteRead = "mcp_read"
 	// SQLiteTimestamp and SQLiteInstant are functions of a value: a timestamp, without and with a zone, as rows show it;
 	// any other value unchanged.
 	SQLiteTimestamp = "mcp_timestamp"

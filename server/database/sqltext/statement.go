@@ -289,7 +289,7 @@ func (w *writer) column(c *database.Column) { w.columnOf(w.alias, c) }
 
 func (w *writer) columnOf(alias int, c *database.Column) {
 	if c.Expression != nil {
-		w.expression(c)
+		w.expression(alias, c)
 		return
 	}
 	if alias != unaliased {

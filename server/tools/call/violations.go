@@ -172,7 +172,7 @@ func FieldsOf(scope access.Scope, columns []*database.Column) []*catalog.Field {
 // FieldOf returns the visible field of a column, or nil.
 func FieldOf(scope access.Scope, c *database.Column) *catalog.Field {
 	fields := scope.Fields()
-	if i := slices.IndexFunc(fields, func(f *catalog.Field) bool { return f.Column == c }); i >= 0 {
+	if i := slices.IndexFunc(fields, func(f *catalog.Field) bool { return f.Column == c || f.Compared().Column == c }); i >= 0 {
 		return fields[i]
 	}
 	return nil

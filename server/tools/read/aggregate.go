@@ -275,7 +275,7 @@ func hasPart(c *database.Column, part database.GroupPart) bool {
 func GroupedFields(scope access.Scope) []string {
 	var names []string
 	for _, f := range scope.Fields() {
-		if !f.Masked && lookup.HasEquality(f.Column) {
+		if !f.Masked && lookup.HasEquality(f.Compared().Column) {
 			names = append(names, f.Name)
 		}
 	}

@@ -135,7 +135,7 @@ func (r *conditionReader) compare(s *RowSet, at place, t filterTarget, name stri
 	case !slices.Contains(t.lookups(), name):
 		err = fmt.Errorf("%s is not offered for a field of type %s; its lookups are %s", name, t.field.Column.Kind, strings.Join(t.lookups(), ", "))
 	default:
-		condition, err = lookup.Find(name)(r.calendar, comparedAs(t.field.Column), value)
+		condition, err = lookup.Find(name)(r.calendar, comparedAs(t.column(name)), value)
 	}
 	if err != nil {
 		return nil, r.invalid("%s", err)
@@ -189,7 +189,25 @@ func (t filterTarget) lookups() []string {
 	if t.field == nil {
 		return keyLookups
 	}
-	return lookup.Of(t.field.Column)
+	names := lookup.Of(t.field.Column)
+	if t.field.Text == nil {
+		return names
+	}
+	names = slices.Clone(names)
+	for _, name := range lookup.Of(t.field.Text.Column) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// column is the column of the field that a lookup is about: lookups that only texts have are about the texts themselves.
+func (t filterTarget) column(name string) *database.Column {
+	if t.field.Text != nil && !slices.Contains(lookup.Of(t.field.Column), name) {
+		return t.field.Text.Column
+	}
+	return t.field.Column
 }
 
 // compareKey compares a key of several columns, which has no order and no text of its own.
@@ -277,7 +295,9 @@ func (r *conditionReader) unknown(at place, name string) error {
 // lookupsOf are the lookups that fields have which the token sees.
 func lookupsOf(scope access.Scope) []string {
 	return slices.DeleteFunc(slices.Clone(lookup.Names), func(name string) bool {
-		return !slices.ContainsFunc(scope.Fields(), func(f *catalog.Field) bool { return !f.Masked && slices.Contains(lookup.Of(f.Column), name) })
+		return !slices.ContainsFunc(scope.Fields(), func(f *catalog.Field) bool {
+			return !f.Masked && slices.Contains(filterTarget{field: f.Compared()}.lookups(), name)
+		})
 	})
 }
 

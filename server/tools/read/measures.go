@@ -243,7 +243,7 @@ func measuredFields(scope access.Scope, of database.MeasureFunc) []string {
 	adds := of == database.Sum || of == database.Avg
 	for _, f := range scope.Fields() {
 		isKey := f.PrimaryKey || slices.Contains(keys, f.Column)
-		if !f.Masked && takes(of, f.Column) && (!adds || !isKey) {
+		if !f.Masked && takes(of, f.Compared().Column) && (!adds || !isKey) {
 			names = append(names, f.Name)
 		}
 	}

@@ -151,7 +151,7 @@ func (p place) ordered(name string) *catalog.Field {
 func orderedFields(scope access.Scope) []string {
 	var names []string
 	for _, f := range scope.Fields() {
-		if f.Column.Ordered() && !f.Masked {
+		if f.Compared().Column.Ordered() && !f.Masked {
 			names = append(names, f.Name)
 		}
 	}
@@ -159,10 +159,10 @@ func orderedFields(scope access.Scope) []string {
 }
 
 // comparedField returns the field of that name that filters and order_by may use, or nil: a masked one, whose value could
-// be found out that way, looks like one that does not exist.
+// be found out that way, looks like one that does not exist. It is the field's Reading if its texts hold something else.
 func comparedField(scope access.Scope, name string) *catalog.Field {
 	if f := scope.Field(name); f != nil && !f.Masked {
-		return f
+		return f.Compared()
 	}
 	return nil
 }

@@ -331,6 +331,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+    - name: reads
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldReading
     - name: relation
       type:
         scalar: string
@@ -346,6 +349,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: type
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldType
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldReading
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldType
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldsSpec

@@ -20,6 +20,9 @@ type FieldOverrideApplyConfiguration struct {
 	// type makes a column a number or a boolean. It is for the tinyint of MySQL and MariaDB, which can be either. Absent,
 	// the schema decides.
 	Type *apiv1alpha1.FieldType `json:"type,omitempty"`
+	// reads says what the texts of a text column hold: conditions, orders, groups and measures then take them for values of that
+	// type, and a text that is none for null. Rows show the texts as they are, and writes take texts. Absent, they are texts.
+	Reads *apiv1alpha1.FieldReading `json:"reads,omitempty"`
 	// choices are the only values that callers may write; absent, any of the column's type.
 	Choices []ChoiceApplyConfiguration `json:"choices,omitempty"`
 	// relation names the relation of a foreign key; the key's field is then called <relation>_id. Absent, the name is made
@@ -67,6 +70,14 @@ func (b *FieldOverrideApplyConfiguration) WithSynonyms(values ...string) *FieldO
 // If called multiple times, the Type field is set to the value of the last call.
 func (b *FieldOverrideApplyConfiguration) WithType(value apiv1alpha1.FieldType) *FieldOverrideApplyConfiguration {
 	b.Type = &value
+	return b
+}
+
+// WithReads sets the Reads field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Reads field is set to the value of the last call.
+func (b *FieldOverrideApplyConfiguration) WithReads(value apiv1alpha1.FieldReading) *FieldOverrideApplyConfiguration {
+	b.Reads = &value
 	return b
 }
 
