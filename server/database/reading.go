@@ -3,7 +3,7 @@ package database
 import "fmt"
 
 // Reading is what a text column of the same row holds as a value of the computed column's kind: an Integer, Decimal, Boolean, Date or
-// Timestamp. It is NULL if the text is written in no form of that kind (docs/objects/models.md, "Texts that hold something else"); no
+// Timestamp. It is NULL if the text is written in no form of that kind (docs/design/values.md, "Texts that hold something else"); no
 // text is an error. Unlike other expressions it has no place of its own: a Ref to it has the join whose row has the text.
 type Reading struct{ Of *Column }
 

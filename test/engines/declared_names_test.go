@@ -55,7 +55,7 @@ func TestDeclaredNames(t *testing.T) {
 			})
 			s.check(t, "measures of measures show none of those that they are of", func(t *testing.T) {
 				want(t, s.ok(t, "viewer", "aggregate_line", `{"measures":["per_line"]}`), `[{"per_line":"11.250000"}]`, "results")
-				want(t, s.ok(t, "viewer", "aggregate_line", `{"measures":["below","per_line"]}`), `[{"below":"45.000000000000","per_line":"11.250000"}]`, "results")
+				want(t, s.ok(t, "viewer", "aggregate_line", `{"measures":["below","per_line"]}`), `[{"below":"45.000000","per_line":"11.250000"}]`, "results")
 				want(t, s.ok(t, "viewer", "aggregate_line", `{"measures":{"revenue":{"count":"*"},"per_line":"per_line"}}`), `[{"revenue":5,"per_line":"11.250000"}]`, "results")
 			})
 			s.check(t, "segments", func(t *testing.T) {
