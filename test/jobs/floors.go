@@ -11,7 +11,8 @@ import (
 )
 
 // floors.json says of each set of questions, by the SHA-256 of its jobs.json, and of each engine how many are answered in one
-// call at least. Fewer is an error: something that could be asked cannot any more. Raise a floor when more are answered.
+// call at least: by the schema alone, and with relations and reads declared. Fewer is an error: something that could be asked
+// cannot any more. Raise a floor when more are answered.
 //
 //go:embed floors.json
 var floorsText []byte

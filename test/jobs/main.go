@@ -46,22 +46,28 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 	}
 	var lines, below []string
 	wrong := 0
+	floor := func(e engine, results []*result, name, what string) {
+		if inOne := count(results, outcomeOneCall); only == "" && inOne < floors[name] {
+			below = append(below, fmt.Sprintf("%s answers %d questions in one call%s, and the floor is %d", e.title, inOne, what, floors[name]))
+		}
+	}
 	for _, e := range engines {
 		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, e.title) }) {
 			continue
 		}
-		results, skipped := askAll(ctx, e, folder, jobs, only != "")
+		results, declared, skipped := askAll(ctx, e, folder, jobs, only != "")
 		if skipped != "" {
 			lines = append(lines, fmt.Sprintf("jobs: %s SKIPPED: %s", e.title, skipped))
 			continue
 		}
 		r := &report{engine: e.title, results: results}
 		r.write(os.Stdout)
-		lines = append(lines, r.line())
-		wrong += count(results, outcomeWrong)
-		if inOne := count(results, outcomeOneCall); only == "" && inOne < floors[e.title] {
-			below = append(below, fmt.Sprintf("%s answers %d questions in one call, and the floor is %d", e.title, inOne, floors[e.title]))
-		}
+		fmt.Println("\n  with relations and reads declared:")
+		(&report{results: declared}).writeFailures(os.Stdout)
+		lines = append(lines, r.line()+"; declared: "+counts(declared))
+		wrong += count(results, outcomeWrong) + count(declared, outcomeWrong)
+		floor(e, results, e.title, "")
+		floor(e, declared, e.title+" declared", " with relations and reads declared")
 	}
 	fmt.Println(strings.Join(lines, "\n"))
 	if wrong > 0 {
@@ -73,8 +79,8 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 	return nil
 }
 
-// askAll asks all questions of each database in turn.
-func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool) (results []*result, skipped string) {
+// askAll asks all questions of each database in turn, as its schema is, and with what they want declared.
+func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool) (results, declared []*result, skipped string) {
 	byDatabase := map[string][]*job{}
 	var order []string
 	for _, j := range jobs {
@@ -87,45 +93,54 @@ func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool
 		fmt.Fprintf(os.Stderr, "%s: %d of %d: %s, %d questions …\n", e.title, i+1, len(order), name, len(byDatabase[name]))
 		var err error
 		skipped, err = program.With(func(h *program.Host) {
-			some, err := askOne(ctx, h, e, filepath.Join(folder, "databases", name+".sqlite"), byDatabase[name], show)
+			some, more, err := askOne(ctx, h, e, filepath.Join(folder, "databases", name+".sqlite"), byDatabase[name], show)
 			if err != nil {
 				h.Fatal(err)
 			}
-			results = append(results, some...)
+			results, declared = append(results, some...), append(declared, more...)
 		})
 		if skipped != "" {
-			return nil, skipped
+			return nil, nil, skipped
 		}
-		if err != nil { // such questions count: as not answered
+		if err != nil { // a server that does not answer is no refusal
 			for _, j := range byDatabase[name] {
-				results = append(results, &result{job: j, outcome: outcomeNot, needs: "a database that can be served: " + name + ": " + err.Error()})
+				failed := &result{job: j, outcome: outcomeWrong, wrong: name + " cannot be served: " + err.Error()}
+				results, declared = append(results, failed), append(declared, failed)
 			}
 		}
 	}
-	return results, ""
+	return results, declared, ""
 }
 
-func askOne(ctx context.Context, h *program.Host, e engine, file string, jobs []*job, show bool) ([]*result, error) {
+func askOne(ctx context.Context, h *program.Host, e engine, file string, jobs []*job, show bool) (results, declared []*result, err error) {
 	s, err := openSource(ctx, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.Close()
 	database, made, err := e.open(ctx, h, file, s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	d, err := serve(h, e, s, database, made)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var results []*result
-	for _, j := range jobs {
-		r := d.try(j)
-		results = append(results, r)
+	results = d.tryAll(jobs, show)
+	more, err := d.serveDeclared(ctx, h, s, jobs)
+	if more == nil || err != nil { // nothing is declared
+		return results, results, err
+	}
+	return results, more.tryAll(jobs, show), nil
+}
+
+func (d *served) tryAll(jobs []*job, show bool) []*result {
+	results := make([]*result, len(jobs))
+	for i, j := range jobs {
+		results[i] = d.try(j)
 		if show {
-			r.show(os.Stdout)
+			results[i].show(os.Stdout)
 		}
 	}
-	return results, nil
+	return results
 }

@@ -31,8 +31,13 @@ func (r *report) line() string {
 	for _, one := range r.results {
 		bytes += one.bytes
 	}
-	return fmt.Sprintf("jobs: %s %d questions: %d in one call, %d in at most %d, %d not, %d wrong, %d bytes", r.engine, len(r.results),
-		count(r.results, outcomeOneCall), count(r.results, outcomeFewCalls), mostCalls, count(r.results, outcomeNot), count(r.results, outcomeWrong), bytes)
+	return fmt.Sprintf("jobs: %s %d questions: %s, %d bytes", r.engine, len(r.results), counts(r.results), bytes)
+}
+
+// counts says how questions went.
+func counts(results []*result) string {
+	return fmt.Sprintf("%d in one call, %d in at most %d, %d not, %d wrong",
+		count(results, outcomeOneCall), count(results, outcomeFewCalls), mostCalls, count(results, outcomeNot), count(results, outcomeWrong))
 }
 
 func (r *report) write(w io.Writer) {

@@ -65,16 +65,33 @@ type served struct {
 	schema *planner.Schema
 	// whole is how many bytes it takes to read a table, by its name.
 	whole map[string]int
+	// database and models are what is served.
+	database harness.Database
+	models   []contract.Model
 }
 
 // serve serves every table of a source with all of its columns.
 func serve(h *program.Host, e engine, s *source, database harness.Database, made map[*sourceKey]bool) (*served, error) {
 	schema, models := describe(s, e, made)
+	return serveModels(h, database, schema, models)
+}
+
+// serveDeclared serves the same tables again, with what their questions want declared; nil if that is nothing.
+func (d *served) serveDeclared(ctx context.Context, h *program.Host, s *source, jobs []*job) (*served, error) {
+	declared, err := declare(ctx, s, d.schema, jobs)
+	if err != nil || declared == nil {
+		return nil, err
+	}
+	declared.apply(d.schema, d.models)
+	return serveModels(h, d.database, d.schema, d.models)
+}
+
+func serveModels(h *program.Host, database harness.Database, schema *planner.Schema, models []contract.Model) (*served, error) {
 	token, text := harness.Viewer()
 	endpoint := harness.Serve(h, database, models, []contract.Token{token}, func(c *contract.Config) {
 		c.Endpoint.Catalogue.StructuredContent = false // unchanged unless somebody asks for it
 	})
-	d := &served{endpoint, text, schema, map[string]int{}}
+	d := &served{endpoint, text, schema, map[string]int{}, database, models}
 	return d, d.check()
 }
 
@@ -193,15 +210,15 @@ func (d *served) check() error {
 		}
 		d.schema.Tables = append(d.schema.Tables, t)
 		var described struct {
-			Fields        []struct{ Name, Type string }
+			Fields        []struct{ Name, Type, Reads string }
 			Relationships []struct{ Name, Type string }
 		}
 		if err := json.Unmarshal([]byte(text), &described); err != nil {
 			return err
 		}
-		types := map[string]string{}
+		types, reads := map[string]string{}, map[string]bool{}
 		for _, f := range described.Fields {
-			types[f.Name] = f.Type
+			types[f.Name], reads[f.Name] = f.Type, f.Reads != ""
 		}
 		for _, r := range described.Relationships {
 			relations[t.Model+"."+r.Name] = true
@@ -214,6 +231,9 @@ func (d *served) check() error {
 				continue
 			case kind == "text":
 				c.Served = planner.ServedText
+				if c.Read = reads[c.Field]; c.Read {
+					c.Served = planner.ServedNumber
+				}
 			case kind == "integer" || kind == "decimal" || kind == "float":
 				c.Served = planner.ServedNumber
 			}

@@ -16,6 +16,8 @@ type operand struct {
 	nulls    bool
 	// dates reports whether all values are dates.
 	dates bool
+	// oneLength reports whether the order of the numbers that texts are read as is that of the texts.
+	oneLength bool
 	// place is the column, if it is one.
 	place *place
 }
@@ -188,7 +190,7 @@ func (c *compiler) compare(o operand, operator string, value any) (condition, er
 		return c.never()
 	case kind == differs:
 		return leaf{o.path, "isnull", false}, nil
-	case operator != "=" && operator != "<>" && o.affinity == TextAffinity && o.served == ServedNumber:
+	case operator != "=" && operator != "<>" && o.affinity == TextAffinity && o.served == ServedNumber && !o.oneLength:
 		return nil, unable("an order of numbers kept as text")
 	}
 	return withoutNulls(o, operator, leaf{o.path, lookups[operator], sent}), nil

@@ -52,6 +52,9 @@ var ofRoots = []string{severalRows, "an outer join from the other side", "an out
 
 // seenFrom plans a SELECT as a shape has it.
 func (b *builder) seenFrom(s *selection, h *shape, set bool) (*answer, error) {
+	if a := b.relatedValues(s, h); a != nil {
+		return a, nil
+	}
 	if !h.reaches(s.needed()) || len(h.branches) > 0 && !set && !s.insensitive() && !h.oneEach() {
 		for _, inner := range h.branches {
 			if inner.path == "" {
@@ -174,7 +177,7 @@ func (b *builder) sortable(o operand) error {
 // ordered reports whether the engine compares the order of values as SQLite does.
 func (b *builder) ordered(o operand) error {
 	switch {
-	case o.affinity == TextAffinity && o.served == ServedNumber:
+	case o.affinity == TextAffinity && o.served == ServedNumber && !o.oneLength:
 		return unable("an order of numbers kept as text")
 	case o.affinity == NumericAffinity && o.served == ServedText:
 		return unable("an order of numbers mixed with texts")

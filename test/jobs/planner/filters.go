@@ -13,11 +13,14 @@ func (h *shape) operand(e sqltree.Expr) (operand, bool, error) {
 	if _, reached := h.paths[p.source]; !reached {
 		return operand{}, false, unable("a condition on rows of two branches")
 	}
+	if p.column.Others {
+		return operand{}, false, unable("a comparison of numbers with texts")
+	}
 	return h.at(p), true, nil
 }
 
 func (h *shape) at(p place) operand {
-	return operand{h.path(p), p.column.Affinity, p.column.Served, h.nullable(p), p.column.Dates, &p}
+	return operand{h.path(p), p.column.Affinity, p.column.Served, h.nullable(p), p.column.Dates, p.column.OneLength, &p}
 }
 
 // filters are the conditions of a selection, as its root sees them.
@@ -106,6 +109,9 @@ func (b *builder) branch(h *shape, inner *branch, placed map[sqltree.Expr]bool) 
 	}
 	if one := inner.onlyRow(far, values.Call); one != nil {
 		return leaf{h.path(near), "", one}, nil
+	}
+	if set := valuesOf(values); set != nil && near.column.Served == far.column.Served {
+		return leaf{h.path(near), "in", set}, nil
 	}
 	return leaf{h.path(near), "in", Reference{values.Call, values.Members[0], true}}, nil
 }

@@ -26,6 +26,9 @@ func (b *builder) emitGroups(s *selection, h *shape, call *Call) (Part, error) {
 		}
 	}
 	for _, p := range group {
+		if p.column.Others {
+			return Part{}, unable("groups of texts that are read as numbers")
+		}
 		g.member(p)
 	}
 	part := Part{Call: call}
@@ -102,13 +105,40 @@ func (g *grouping) measure(v value) (string, error) {
 			return "", err
 		}
 	}
+	if v.source >= 0 && v.column.Others {
+		return g.measureWithOthers(v)
+	}
 	if v.source >= 0 {
 		path = g.path(v.place)
 	}
 	if v.distinct {
 		function += "_distinct"
 	}
-	wanted := Object{function: path}
+	return g.add(v.aggregate, Object{function: path}), nil
+}
+
+// measureWithOthers adds a sum or an average of texts some of which are no numbers, which SQLite takes for 0: they are left out of a
+// sum, and counted for an average. A group without any number is NULL, and not 0.
+func (g *grouping) measureWithOthers(v value) (string, error) {
+	sum := value{place: v.place, aggregate: "sum"}
+	switch {
+	case v.distinct || v.aggregate != "sum" && v.aggregate != "avg":
+		return "", unable("an order of numbers kept as text")
+	case v.aggregate == "sum":
+		return g.add("sum", Object{"sum": g.path(v.place)}), nil
+	case g.nullable(v.place):
+		return "", unable("an average of numbers kept as text, with NULLs")
+	}
+	all, err := g.measure(value{place: place{source: -1}, aggregate: "count"})
+	if err != nil {
+		return "", err
+	}
+	of, err := g.measure(sum)
+	return g.add("avg", Object{"ratio": []any{of, all}}), err
+}
+
+// add adds a measure, unless it is there, and returns its name.
+func (g *grouping) add(function string, wanted Object) string {
 	var names []string
 	for name := range g.measures {
 		names = append(names, name)
@@ -116,12 +146,12 @@ func (g *grouping) measure(v value) (string, error) {
 	sort.Strings(names)
 	for _, name := range names {
 		if reflect.DeepEqual(g.measures[name], wanted) {
-			return name, nil
+			return name
 		}
 	}
-	name := measureName(g.measures, g.members, v.aggregate)
+	name := measureName(g.measures, g.members, function)
 	g.measures[name] = wanted
-	return name, nil
+	return name
 }
 
 // sort sorts the groups.
@@ -222,12 +252,13 @@ func (g *grouping) determined(p place) bool {
 		}
 		for i, t := range g.tables {
 			var columns []*Column
+			distinct := false
 			for _, c := range t.table.Columns {
 				if known[place{i, c}] && !c.Nulls {
-					columns = append(columns, c)
+					columns, distinct = append(columns, c), distinct || c.Distinct
 				}
 			}
-			if t.table.isUnique(columns) {
+			if distinct || t.table.isUnique(columns) {
 				for _, c := range t.table.Columns {
 					learn(place{i, c})
 				}

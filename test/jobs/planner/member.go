@@ -16,6 +16,9 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 	if len(a.parts) != 1 || len(a.parts[0].Members) != 1 || a.parts[0].Total {
 		return nil, unable("a comparison with a query of several answers")
 	}
+	if found := c.extremeRow(o, operator, q); found != nil {
+		return found, nil
+	}
 	if text, known := c.isText(q); !known {
 		return nil, unable("a comparison with a query of several answers")
 	} else if o, err = c.compared(o, text); err != nil {
@@ -55,7 +58,7 @@ func (c *compiler) measureOf(call *Call, o operand, operator string) Object {
 // compared returns the operand that compares with texts or with numbers: a foreign key whose type differs from its
 // key's type is compared by that key, as the join compares it.
 func (c *compiler) compared(o operand, text bool) (operand, error) {
-	if text == (o.affinity == TextAffinity) {
+	if text == (o.affinity == TextAffinity) || !text && o.oneLength {
 		return o, nil
 	}
 	if o.place == nil || c.shape == nil {
@@ -130,6 +133,9 @@ func (c *compiler) memberOfOne(o operand, q *sqltree.Query, negate bool) (condit
 			}
 			*c.builder = before
 		}
+	}
+	if found := c.byRelatedGroup(o, q, negate); found != nil {
+		return found, nil
 	}
 	return c.byValues(o, q, negate)
 }
@@ -225,7 +231,33 @@ func (c *compiler) byValues(o operand, q *sqltree.Query, negate bool) (condition
 	case negate && s.maybeNull(v.place):
 		return nil, unable("NOT IN with NULLs")
 	}
+	if set := valuesOf(a.parts[0]); set != nil && c.shape != nil && o.served == v.column.Served && (!negate || !o.nulls) {
+		return inValues(o, set, negate), nil
+	}
 	return inValues(o, Reference{a.parts[0].Call, a.parts[0].Members[0], true}, negate), nil
+}
+
+// valuesOf returns the set of values that stands for the one member of all rows that a call finds, so that no call must find it
+// out before; nil if there is none.
+func valuesOf(p Part) Object {
+	if p.Total || p.NeedsRow || p.Call.Most >= 0 {
+		return nil
+	}
+	set := Object{"model": p.Call.Model, "field": p.Members[0]}
+	for name, value := range p.Call.Arguments {
+		switch name {
+		case "fields", "limit":
+		case "filters":
+			set["filters"] = value
+		case "group_by":
+			if len(value.([]any)) > 1 {
+				return nil
+			}
+		default:
+			return nil
+		}
+	}
+	return Object{"_values": set}
 }
 
 func everySource(s *selection) map[int]bool {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
 )
 
-// library is a schema in which each name ends in ? if the column has NULLs, and begins with # if it holds numbers, and with @ if it
-// holds dates.
+// library is a schema in which each name ends in ? if the column has NULLs, and begins with # if it holds numbers, with @ if it
+// holds dates, with % if it is a text that the server reads as numbers though some are none, and with $ if all have as many digits.
 func library() *planner.Schema {
 	s := &planner.Schema{}
 	table := func(name, columns string, unique ...string) *planner.Table {
@@ -26,6 +26,12 @@ func library() *planner.Schema {
 			if rest, isDate := strings.CutPrefix(c, "@"); isDate {
 				c, column.Affinity, column.Served, column.Dates = rest, planner.NumericAffinity, planner.ServedOther, true
 			}
+			if rest, isRead := strings.CutPrefix(c, "%"); isRead {
+				c, column.Served, column.Read, column.Others = rest, planner.ServedNumber, true, true
+			}
+			if rest, isRead := strings.CutPrefix(c, "$"); isRead {
+				c, column.Served, column.Read, column.OneLength = rest, planner.ServedNumber, true, true
+			}
 			column.Name, column.Field = c, c
 			t.Columns = append(t.Columns, column)
 		}
@@ -37,9 +43,11 @@ func library() *planner.Schema {
 	}
 	author := table("author", "#id name country? #born?", "id")
 	book := table("book", "#id title #author_id #year? price", "id")
-	loan := table("loan", "#book_id #reader_id? day @due?")
+	loan := table("loan", "#book_id #reader_id? day @due? %fine $kept")
 	reader := table("reader", "#id name email?", "id", "email")
 	table("branch", "#id #reader", "id") // no foreign key
+	note := table("note", "word")
+	note.ForeignKeys = []*planner.ForeignKey{{Table: note, Columns: columnsOf(note, "word"), References: reader, Referenced: columnsOf(reader, "email"), Relation: "reader", Reverse: "notes"}}
 	key := func(from *planner.Table, column, relation string, to *planner.Table, holds bool) {
 		from.ForeignKeys = append(from.ForeignKeys, &planner.ForeignKey{Table: from, Columns: columnsOf(from, column), References: to,
 			Referenced: columnsOf(to, "id"), Relation: relation, Reverse: from.Model + "_by_" + relation, Holds: holds})

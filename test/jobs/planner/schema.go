@@ -40,6 +40,9 @@ type Column struct {
 	Dates bool
 	// Texts reports whether a row has a text here, whatever the declared type, and Mixed whether others have numbers.
 	Texts, Mixed bool
+	// Read reports whether the server reads the texts as numbers, Others whether there are texts that are none, which SQLite takes for 0.
+	// OneLength reports whether all are whole numbers of equally many digits, so that their order is that of the texts.
+	Read, Others, OneLength bool
 }
 
 // Affinity is SQLite's way to compare and store values of a column.

@@ -30,7 +30,7 @@ EXCEPT SELECT 1, -2.5, NULL FROM h, (SELECT * FROM i) ORDER BY n DESC, 2 LIMIT 3
 	if last := q.Selects[1]; *last.Columns[1].Expr.(*Literal) != (Literal{-2.5}) || last.From[1].Query == nil {
 		t.Errorf("the last select is %+v", last)
 	}
-	if got := Tables(q); !slices.Equal(got, []string{"Läden", "b", "e", "g", "h", "i"}) {
+	if got := Tables(q); !slices.Equal(got, []string{"Läden", "b", "h", "e", "g", "i"}) {
 		t.Errorf("the tables are %q", got)
 	}
 }

@@ -3,17 +3,32 @@ package sqltree
 // Tables returns the names of the tables that a query reads, nested queries included, each once for every place.
 func Tables(q *Query) []string {
 	var names []string
+	Queries(q, func(q *Query) {
+		for _, s := range q.Selects {
+			for _, from := range s.From {
+				if from.Query == nil {
+					names = append(names, from.Table)
+				}
+			}
+		}
+	})
+	return names
+}
+
+// Queries visits a query and those that are nested in it.
+func Queries(q *Query, visit func(*Query)) {
+	visit(q)
 	nested := func(e Expr) {
 		Walk(e, func(e Expr) {
 			switch e := e.(type) {
 			case *In:
 				if e.Query != nil {
-					names = append(names, Tables(e.Query)...)
+					Queries(e.Query, visit)
 				}
 			case *Scalar:
-				names = append(names, Tables(e.Query)...)
+				Queries(e.Query, visit)
 			case *Exists:
-				names = append(names, Tables(e.Query)...)
+				Queries(e.Query, visit)
 			}
 		})
 	}
@@ -23,9 +38,7 @@ func Tables(q *Query) []string {
 		}
 		for _, from := range s.From {
 			if from.Query != nil {
-				names = append(names, Tables(from.Query)...)
-			} else {
-				names = append(names, from.Table)
+				Queries(from.Query, visit)
 			}
 			nested(from.On)
 		}
@@ -35,5 +48,4 @@ func Tables(q *Query) []string {
 	for _, o := range q.Order {
 		nested(o.Expr)
 	}
-	return names
 }
