@@ -77,6 +77,16 @@ type Arithmetic struct {
 	Unit        Unit
 }
 
+// Chosen is the value of a column in rows that meet a condition, and NULL in others; if there is no column, it is 1.
+type Chosen struct {
+	Of Ref
+	// Where may be nil.
+	Where Condition
+	// As is Float or Decimal for a number, NULL if the value is none, and Text for the first TextLength characters of a text.
+	As Kind
+}
+
+func (Chosen) expression()       {}
 func (RelatedValue) expression() {}
 func (Arithmetic) expression()   {}
 
@@ -175,6 +185,11 @@ func (c *Column) Reads(visit func(Ref)) {
 			visit(Ref{Join: e.Of, Column: own})
 		}
 	case Reading: // of the row itself
+	case Chosen:
+		if e.Of.Column != nil {
+			visit(e.Of)
+			e.Of.Column.Reads(visit)
+		}
 	case Arithmetic:
 		for _, o := range []Operand{e.Left, e.Right} {
 			if o.Column != nil {

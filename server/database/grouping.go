@@ -1,6 +1,7 @@
 package database
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -61,11 +62,17 @@ const (
 	CountRows MeasureFunc = iota
 	Count
 	CountDistinct
-	// Sum and Avg are of a column that is Summable, Min and Max of one that HasExtremes.
+	// Sum is of a column that is Summable, Avg also of dates and timestamps, Min and Max of a column that HasExtremes.
 	Sum
 	Avg
 	Min
 	Max
+	// Deviation is the standard deviation of a sample, of a column that is Summable. It is NULL for fewer than two values.
+	Deviation
+	// Percentile is the value below which a Fraction of the values lie, of a column that is Summable. Between two values it is
+	// interpolated. Texts are the distinct values of a text or enum column in one text.
+	Percentile
+	Texts
 	// Ratio divides one measure by another. It is NULL if one of them is, or if the divisor is 0.
 	Ratio
 )
@@ -77,8 +84,12 @@ type Measure struct {
 	Ref Ref
 	// Where says which rows of the group it is about; nil is all.
 	Where Condition
+	// Fraction is that of a Percentile: a decimal from 0 to 1.
+	Fraction string
 	// Dividend and Divisor are the places in Measures of the two that a Ratio is of. Neither is a Ratio.
 	Dividend, Divisor int
+	// Place and Among are the columns that a Percentile and Texts find in their rows (see placing).
+	Place, Among *Column
 }
 
 // QuotientDigits are the digits behind the point of an average and a ratio. Halves are rounded away from zero.
@@ -86,6 +97,9 @@ const QuotientDigits = 12
 
 // Source returns the groups as a source. Its table's columns are the keys, and then the measures, in their order.
 func (g *Grouping) Source() Source {
+	if slices.ContainsFunc(g.Measures, Measure.needsPlaces) {
+		g = g.placed()
+	}
 	t := &Table{Name: "groups", Kind: View}
 	for i := range g.Keys {
 		c := g.Keys[i].column()
@@ -136,20 +150,24 @@ func (g *Grouping) measureColumn(i int) *Column {
 
 func (m *Measure) column() *Column {
 	of := m.Ref.Column
-	switch m.Func {
-	case Min, Max:
+	switch {
+	case m.Func == Min, m.Func == Max, m.Func == Avg && of.HasMean() && !of.Summable():
 		c := *of
 		c.Nullable, c.Expression, c.Computed = true, nil, max(c.Computed, Picked)
 		return &c
-	case Sum:
+	case m.Func == Sum:
 		c := derived(of.Kind)
 		c.Bits, c.Scale = 0, of.Scale
 		if c.Kind != Float {
 			c.Computed = max(Digits, of.Computed)
 		}
 		return c
-	case Avg, Ratio:
-		if m.Func == Avg && of.Kind == Float {
+	case m.Func == Deviation:
+		return derived(Float)
+	case m.Func == Texts:
+		return derived(Text)
+	case m.Func == Avg, m.Func == Percentile, m.Func == Ratio:
+		if m.Func != Ratio && of.Kind == Float {
 			return derived(Float)
 		}
 		return quotient()

@@ -223,7 +223,10 @@ type Column struct {
 // Ordered reports whether the column's values can be compared and sorted. A Loose column of an unknown kind always can.
 func (c *Column) Ordered() bool { return c.Kind.Ordered() || c.Kind == Other && c.Loose }
 
-// Summable reports whether Sum and Avg have a meaning for the column's values.
+// HasMean reports whether Avg has a meaning for the column's values.
+func (c *Column) HasMean() bool { return c.Summable() || c.Kind == Date || c.Kind.IsMoment() }
+
+// Summable reports whether Sum has a meaning for the column's values.
 func (c *Column) Summable() bool {
 	return c.Kind == Integer || c.Kind == Decimal || c.Kind == Float
 }

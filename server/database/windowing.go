@@ -22,11 +22,16 @@ const (
 	// RowNumber counts the rows from 1; Rank gives rows that are equal in Order the same number.
 	RowNumber WindowFunc = iota
 	Rank
-	// WindowSum and WindowCount are of the row and of those before it: of Last rows in all, or of all of them.
+	// DenseRank counts the values of Of from 1, in the order of their bytes.
+	DenseRank
+	// WindowSum and WindowCount are of the row and of those before it: of Last rows in all, or of all of them. WholeCount is of all
+	// rows of the window.
 	WindowSum
 	WindowCount
-	// Previous is the value of the row that is Last rows before.
+	WholeCount
+	// Previous is the value of the row that is Last rows before, Next of the one behind.
 	Previous
+	Next
 )
 
 // Window is a value of a row that depends on the rows before it.
@@ -65,7 +70,7 @@ func (w *Window) column() *Column {
 	switch w.Func {
 	case WindowSum:
 		return (&Measure{Func: Sum, Ref: w.Of}).column()
-	case Previous:
+	case Previous, Next:
 		return (&Measure{Func: Max, Ref: w.Of}).column()
 	}
 	c := derived(Integer)

@@ -195,8 +195,9 @@ func (d *db) prepareSession(ctx context.Context, c *conn) error {
 	return c.exec(limited, isolation)
 }
 
-// required are the session settings without which plans would mean something else.
-const required = "sql_mode = '" + sqlMode + "', time_zone = '+00:00', autocommit = 1"
+// required are the session settings without which plans would mean something else. The texts of a group have room for as many values as
+// they may have.
+const required = "sql_mode = '" + sqlMode + "', time_zone = '+00:00', autocommit = 1, group_concat_max_len = 262144"
 
 // setSession applies the session's settings in one statement. It leaves out the settings that the server has turned out to
 // lack.

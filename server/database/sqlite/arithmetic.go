@@ -23,6 +23,7 @@ func registerArithmetic(d *sqlite.Driver) {
 	register(sqltext.SQLiteRound, 2, rounded)
 	register(sqltext.SQLiteFinite, 1, finite)
 	register(sqltext.SQLiteElapsed, 4, elapsed)
+	register(sqltext.SQLiteWeight, 3, weight)
 }
 
 // compute adds, subtracts or multiplies two numbers. It is NULL if one of them is none.

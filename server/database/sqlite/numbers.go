@@ -16,12 +16,15 @@ import (
 // registerNumbers gives a driver the functions and the collation of exact numbers (docs/design/aggregates.md, "Exact
 // numbers").
 func registerNumbers(d *sqlite.Driver) {
-	for name, arguments := range map[string]int32{sqltext.SQLiteSum: 2, sqltext.SQLiteAverage: 1, sqltext.SQLiteFraction: 1} {
-		finish := map[string]func(*total) driver.Value{sqltext.SQLiteSum: sumOf, sqltext.SQLiteAverage: averageOf, sqltext.SQLiteFraction: fractionOf}[name]
-		d.MustRegisterFunction(name, &sqlite.FunctionImpl{NArgs: arguments, Deterministic: true, VolatileArgs: true,
-			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return &total{finish: finish}, nil },
-		})
+	for name, finish := range map[string]func(*total) driver.Value{sqltext.SQLiteSum: sumOf, sqltext.SQLiteAverage: averageOf, sqltext.SQLiteFraction: fractionOf} {
+		arguments := int32(1)
+		if name == sqltext.SQLiteSum {
+			arguments = 2
+		}
+		registerAggregate(d, name, arguments, func() sqlite.AggregateFunction { return &total{finish: finish} })
 	}
+	registerAggregate(d, sqltext.SQLiteDeviation, 1, func() sqlite.AggregateFunction { return &deviation{} })
+	registerAggregate(d, sqltext.SQLiteMean, 1, func() sqlite.AggregateFunction { return &mean{} })
 	for name, f := range map[string]func([]driver.Value) driver.Value{
 		sqltext.SQLiteLocal: localTime, sqltext.SQLiteRatio: ratio, sqltext.SQLiteNumber: numberText,
 		sqltext.SQLiteForm: inFormOf, sqltext.SQLiteRead: readText, sqltext.SQLiteTimestamp: asShown(jsontext.AppendTimestampText[string]), sqltext.SQLiteInstant: asShown(jsontext.AppendInstantText[string]),
@@ -35,6 +38,12 @@ func registerNumbers(d *sqlite.Driver) {
 			func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) { return f(args), nil })
 	}
 	d.MustRegisterCollationUtf8(sqltext.SQLiteDecimal, compareNumbers)
+}
+
+func registerAggregate(d *sqlite.Driver, name string, arguments int32, begin func() sqlite.AggregateFunction) {
+	d.MustRegisterFunction(name, &sqlite.FunctionImpl{NArgs: arguments, Deterministic: true, VolatileArgs: true,
+		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return begin(), nil },
+	})
 }
 
 // total adds numbers up, and passes over everything else.

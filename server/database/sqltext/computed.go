@@ -11,12 +11,35 @@ func (w *writer) expression(alias int, c *database.Column) {
 	switch e := c.Expression.(type) {
 	case database.Reading:
 		w.dialect.reading(w, c, func() { w.columnOf(alias, e.Of) })
+	case database.Chosen:
+		w.chosen(e)
 	case database.RelatedValue:
 		before := w.enter(e.Of)
 		w.relatedValue(c, e)
 		w.alias = before
 	case database.Arithmetic:
 		w.dialect.arithmetic(w, c, e)
+	}
+}
+
+func (w *writer) chosen(e database.Chosen) {
+	if e.Where != nil {
+		w.text("CASE WHEN ")
+		w.condition(e.Where, precedenceTop)
+		w.text(" THEN ")
+	}
+	before := w.enter(e.Of.Join)
+	switch {
+	case e.Of.Column == nil:
+		w.text("1")
+	case e.As == database.Text:
+		w.dialect.groupKey(w, database.GroupKey{Ref: e.Of, Part: database.PrefixPart, Length: database.TextLength})
+	default:
+		w.dialect.number(w, e.Of.Column)
+	}
+	w.alias = before
+	if e.Where != nil {
+		w.text(" END")
 	}
 }
 

@@ -49,10 +49,17 @@ type Dialect interface {
 	countsGroups() bool
 	// groupsBeginnings reports whether the engine groups by the beginnings of a column's values only.
 	groupsBeginnings(c *database.Column) bool
-	// sum, average and extreme write a Sum, an Avg, and a Min or Max; function is "min(" or "max(".
+	// sum, average and extreme write a Sum, an Avg, and a Min or Max; function is "min(" or "max(". An average of moments is rounded
+	// down, to a day or second.
 	sum(w *writer, m *database.Measure)
 	average(w *writer, m *database.Measure)
 	extreme(w *writer, m *database.Measure, function string)
+	// deviation, percentile and texts write a Deviation, a Percentile and Texts.
+	deviation(w *writer, m *database.Measure)
+	percentile(w *writer, m *database.Measure)
+	texts(w *writer, m *database.Measure)
+	// number writes a number as it is sorted; NULL if it is none.
+	number(w *writer, c *database.Column)
 	// ratio writes a Ratio.
 	ratio(w *writer, dividend, divisor term)
 	// windowSum writes a sum, without its window.

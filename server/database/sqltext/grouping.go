@@ -123,6 +123,12 @@ func (w *writer) measure(g *database.Grouping, m *database.Measure) {
 		w.dialect.sum(w, m)
 	case database.Avg:
 		w.dialect.average(w, m)
+	case database.Deviation:
+		w.dialect.deviation(w, m)
+	case database.Percentile:
+		w.dialect.percentile(w, m)
+	case database.Texts:
+		w.dialect.texts(w, m)
 	case database.Ratio:
 		w.dialect.ratio(w, w.term(g, m.Dividend), w.term(g, m.Divisor))
 	}
@@ -171,6 +177,11 @@ func (w *writer) ofColumn(m *database.Measure, function string) {
 // aggregate writes an aggregate function, which comes with its opening parenthesis, of the rows that a measure is about:
 // of what value writes at the row that has the measure's column; of the rows themselves if value is nil.
 func (w *writer) aggregate(m *database.Measure, function string, value func()) {
+	w.aggregateWith(m, function, value, func() {})
+}
+
+// aggregateWith is aggregate with more behind the value.
+func (w *writer) aggregateWith(m *database.Measure, function string, value, more func()) {
 	filter := m.Where != nil && w.dialect.filters()
 	w.text(function)
 	if m.Where != nil && !filter {
@@ -191,6 +202,7 @@ func (w *writer) aggregate(m *database.Measure, function string, value func()) {
 	if m.Where != nil && !filter {
 		w.text(" END")
 	}
+	more()
 	w.text(")")
 	if filter {
 		w.text(" FILTER (WHERE ")

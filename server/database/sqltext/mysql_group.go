@@ -74,6 +74,10 @@ func (d mysql) binary(w *writer, value func()) {
 func (mysql) sum(w *writer, m *database.Measure) { w.ofColumn(m, "sum(") }
 
 func (d mysql) average(w *writer, m *database.Measure) {
+	if !m.Ref.Column.Summable() {
+		d.averageMoment(w, m)
+		return
+	}
 	if m.Ref.Column.Kind == database.Float {
 		w.ofColumn(m, "avg(")
 		return

@@ -110,6 +110,10 @@ func (postgresql) total(w *writer, m *database.Measure) {
 
 // average of floats is not the server's own, which fails if the square of one is too large.
 func (d postgresql) average(w *writer, m *database.Measure) {
+	if !m.Ref.Column.Summable() {
+		d.averageMoment(w, m)
+		return
+	}
 	if m.Ref.Column.Kind == database.Float {
 		d.total(w, m)
 		w.around(" / nullif(", func() { w.ofColumn(m, "count(") }, ", 0)")

@@ -31,6 +31,12 @@ const (
 	SQLiteElapsed = "mcp_elapsed"
 	// SQLiteRead is a function of the name of a kind and of a value: what the value is as one of that kind, NULL if it is none.
 	SQLiteRead = "mcp_read"
+	// SQLiteDeviation is an aggregate function of a value: the standard deviation. SQLiteWeight is a function of a fraction, of how
+	// many values there are, and of the place of one, counted from the greatest: its weight in the percentile.
+	SQLiteDeviation = "mcp_deviation"
+	SQLiteWeight    = "mcp_weight"
+	// SQLiteMean is an aggregate function of a moment, as strftime writes it: the average, rounded down to a second.
+	SQLiteMean = "mcp_mean"
 	// SQLiteTimestamp and SQLiteInstant are functions of a value: a timestamp, without and with a zone, as rows show it;
 	// any other value unchanged.
 	SQLiteTimestamp = "mcp_timestamp"
@@ -117,6 +123,10 @@ func (d sqlite) sum(w *writer, m *database.Measure) {
 }
 
 func (d sqlite) average(w *writer, m *database.Measure) {
+	if !m.Ref.Column.Summable() {
+		d.averageMoment(w, m)
+		return
+	}
 	if m.Ref.Column.Kind == database.Float {
 		d.floats(w, m, "avg(")
 		return

@@ -32,20 +32,31 @@ func (w *writer) windows(from database.Source) {
 // window writes a value that depends on the rows before.
 func (w *writer) window(c *database.Column, win *database.Window, groups bool) {
 	of := func() { w.ref(win.Of) }
+	var sorted func()
 	frame := ""
 	switch win.Func {
 	case database.RowNumber:
 		w.text("row_number()")
 	case database.Rank:
 		w.text("rank()")
+	case database.DenseRank: // NULLs are behind all values
+		w.text("dense_rank()")
+		sorted = func() {
+			w.around(" ORDER BY ", of, " IS NULL, ")
+			of()
+		}
 	case database.WindowSum:
 		w.dialect.windowSum(w, c, of)
 		frame = frameOf(win.Last)
 	case database.WindowCount:
 		w.around("count(", of, ")")
 		frame = frameOf(win.Last)
+	case database.WholeCount:
+		w.around("count(", of, ")")
 	case database.Previous:
 		w.around("lag(", of, ", "+strconv.Itoa(win.Last)+")")
+	case database.Next:
+		w.around("lead(", of, ")")
 	}
 	w.text(" OVER (")
 	for i, key := range win.Per {
@@ -57,6 +68,9 @@ func (w *writer) window(c *database.Column, win *database.Window, groups bool) {
 		before := w.enter(key.Join)
 		w.dialect.groupKey(w, key)
 		w.alias = before
+	}
+	if sorted != nil {
+		sorted()
 	}
 	w.order(win.Order, groups)
 	w.text(frame + ")")

@@ -144,7 +144,10 @@ func (g *groupReader) measure(name string) *database.Measure {
 // settleRatios makes ratios of two measures of rows measures of rows themselves, as the database then rounds once.
 func (g *groupReader) settleRatios() {
 	g.derived = slices.DeleteFunc(g.derived, func(d *derivedMeasure) bool {
-		ofRows := func(name string) bool { return g.measure(name) != nil && g.measure(name).Func != database.Ratio }
+		ofRows := func(name string) bool {
+			m := g.measure(name)
+			return m != nil && m.Func != database.Ratio && m.Func != database.Deviation
+		}
 		if d.function != "ratio" || !ofRows(d.of[0]) || !ofRows(d.of[1]) {
 			return false
 		}
@@ -184,7 +187,10 @@ func (g *groupReader) isNumber(name string) bool {
 		return d.function != "previous" || g.isNumber(d.of[0])
 	}
 	m := g.measure(name)
-	return m != nil && (m.Func != database.Min && m.Func != database.Max || m.Ref.Column.Summable())
+	if m == nil || m.Func == database.Texts {
+		return false
+	}
+	return m.Func != database.Min && m.Func != database.Max && m.Func != database.Avg || m.Ref.Column.Summable()
 }
 
 // numbers says of which measures another one can be.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,8 +20,22 @@ import (
 // measureFuncs are the functions of measures, by what a measure calls them.
 var measureFuncs = map[string]database.MeasureFunc{
 	"count": database.Count, "count_distinct": database.CountDistinct, "sum": database.Sum, "avg": database.Avg,
-	"min": database.Min, "max": database.Max,
+	"min": database.Min, "max": database.Max, "median": database.Percentile, "percentile": database.Percentile, "stddev": database.Deviation, "texts": database.Texts,
 }
+
+// otherMeasures are functions as other programs call them.
+var otherMeasures = map[string]string{"average": "avg", "mean": "avg", "total": "sum", "nunique": "count_distinct", "distinct_count": "count_distinct",
+	"percentile_cont": "percentile", "percentile_disc": "percentile", "quantile": "percentile", "std": "stddev", "stdev": "stddev", "stddev_samp": "stddev", "stddev_pop": "stddev",
+	"standard_deviation": "stddev", "group_concat": "texts", "string_agg": "texts", "listagg": "texts", "array_agg": "texts", "concat": "texts"}
+
+// ofRelated reports whether a function is one of values of related rows: those that look at the places of rows are not.
+func ofRelated(function string) bool {
+	of, ok := measureFuncs[function]
+	return ok && of != database.Percentile && of != database.Texts
+}
+
+// plainFraction is the fraction of a percentile.
+var plainFraction = regexp.MustCompile(`^(0(\.[0-9]{1,6})?|1(\.0)?)$`)
 
 // AllRows is what counts rows instead of a field's values.
 const AllRows = "*"
@@ -147,6 +162,11 @@ type sentMeasure struct {
 // read reads the measure of a set's rows.
 func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 	functions := slices.DeleteFunc(slices.Sorted(maps.Keys(m.given)), func(name string) bool { return name == "filters" })
+	for _, function := range functions {
+		if instead, ok := otherMeasures[strings.ToLower(function)]; ok {
+			return measure, call.Invalid("%s: there is no %q; send %q", m.argument, function, instead)
+		}
+	}
 	if len(functions) != 1 {
 		return measure, m.form()
 	}
@@ -156,6 +176,19 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 	}
 	filters := m.given["filters"]
 	of := m.given[functions[0]]
+	if measure.Func == database.Percentile {
+		measure.Fraction = "0.5"
+	}
+	if functions[0] == "percentile" {
+		var parts []json.RawMessage
+		if json.Unmarshal(of, &parts) != nil || len(parts) != 2 || !plainFraction.Match(parts[1]) {
+			return measure, call.Invalid(`%s: percentile must be [field, fraction], with a fraction from 0 to 1 of at most 6 digits, such as [field, 0.9], not %s`, m.argument, lookup.Excerpt(of))
+		}
+		of, measure.Fraction = parts[0], string(parts[1])
+	}
+	if measured := rows.Scope.Model(); measure.Func == database.Texts && measured.Declared.MinGroupSize > 1 {
+		return measure, call.Invalid("%s: texts is not offered for %s, as it would show values that too few rows have; group_by the field", m.argument, measured.Name)
+	}
 	path, ok := jsontext.ReadString(of)
 	if !ok && !isExpression(of) {
 		return measure, m.form()
@@ -184,7 +217,7 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 
 // form says what a measure must be.
 func (m *sentMeasure) form() error {
-	return call.Invalid(`%s must be {"count": "*"}, {"count", "count_distinct", "sum", "avg", "min" or "max": field or {"mul": [field, field]}}, each with filters of its own if need be%s, not %s`,
+	return call.Invalid(`%s must be {"count": "*"}, {"count", "count_distinct", "sum", "avg", "min", "max", "median", "stddev" or "texts": field or {"mul": [field, field]}}, {"percentile": [field, 0.9]}, each with filters of its own if need be%s, not %s`,
 		m.argument, m.others, lookup.Excerpt(m.raw))
 }
 
@@ -198,7 +231,7 @@ func (s *RowSet) measured(argument, function string, of database.MeasureFunc, pa
 	c := singleField(at, field).Column
 	if !takes(of, c) {
 		message := fmt.Sprintf("%s does not take %s, of type %s", function, path, c.Kind)
-		if c.Kind == database.Text && (of == database.Sum || of == database.Avg) {
+		if c.Kind == database.Text && computesNumbers(of) {
 			message += "; if it holds numbers, group_by it with a count, and compute from the groups"
 		}
 		if fields := measuredFields(at.scope, of); len(fields) > 0 {
@@ -225,8 +258,12 @@ func (s *RowSet) measuredExpression(argument, function string, of database.Measu
 // takes reports whether a function of measures takes a column.
 func takes(of database.MeasureFunc, c *database.Column) bool {
 	switch of {
-	case database.Sum, database.Avg:
+	case database.Sum, database.Deviation, database.Percentile:
 		return c.Summable()
+	case database.Avg:
+		return c.HasMean()
+	case database.Texts:
+		return c.Kind == database.Text || c.Kind == database.Enum && c.Computed == database.Stored
 	case database.Min, database.Max:
 		return c.HasExtremes()
 	case database.CountDistinct:
@@ -235,12 +272,17 @@ func takes(of database.MeasureFunc, c *database.Column) bool {
 	return true
 }
 
+// computesNumbers reports whether a function computes with numbers.
+func computesNumbers(of database.MeasureFunc) bool {
+	return of == database.Sum || of == database.Avg || of == database.Deviation || of == database.Percentile
+}
+
 // measuredFields are the names of the fields that a function of measures takes. Keys are left out if it adds: a sum of them
 // means nothing.
 func measuredFields(scope access.Scope, of database.MeasureFunc) []string {
 	var names []string
 	keys := ForeignKeys(scope)
-	adds := of == database.Sum || of == database.Avg
+	adds := computesNumbers(of)
 	for _, f := range scope.Fields() {
 		isKey := f.PrimaryKey || slices.Contains(keys, f.Column)
 		if !f.Masked && takes(of, f.Compared().Column) && (!adds || !isKey) {

@@ -44,7 +44,7 @@ func computedField(c *database.Column) *catalog.Field { return &catalog.Field{Na
 func (s *RowSet) related(argument string, at place, path string, r *catalog.Relation, target access.Scope, behind string) (*catalog.Field, error) {
 	rows := place{scope: target}
 	function, rest, _ := strings.Cut(behind, "__")
-	if _, ok := measureFuncs[function]; !ok || rows.has(function) || rows.has(behind) {
+	if !ofRelated(function) || rows.has(function) || rows.has(behind) {
 		return nil, nil
 	}
 	base := strings.TrimSuffix(path, behind) + function

@@ -67,11 +67,15 @@ func showsLimited(plan *database.Select) bool {
 
 // windowsLimited is readsLimited of a windowing.
 func windowsLimited(v *database.Windowing) bool {
-	return v.From.Policy() != nil || slices.ContainsFunc(v.Joins, joinLimited) || followsLimited(v.Where)
+	return v.From.Policy() != nil || slices.ContainsFunc(v.Joins, joinLimited) || followsLimited(v.Where) ||
+		slices.ContainsFunc(v.Columns, func(r database.Ref) bool { return columnLimited(r.Column) })
 }
 
 // groupsLimited is readsLimited of a grouping.
 func groupsLimited(g *database.Grouping) bool {
+	if v := g.From.Windows(); v != nil && windowsLimited(v) {
+		return true
+	}
 	return slices.ContainsFunc(g.Joins, joinLimited) || followsLimited(g.Where) ||
 		slices.ContainsFunc(g.Keys, func(k database.GroupKey) bool { return columnLimited(k.Column) }) ||
 		slices.ContainsFunc(g.Measures, func(m database.Measure) bool {
@@ -108,6 +112,9 @@ func columnLimited(c *database.Column) bool {
 		return joinLimited(v.Of) || followsLimited(v.Rows)
 	}
 	limited := false
+	if v, ok := c.Expression.(database.Chosen); ok {
+		limited = followsLimited(v.Where)
+	}
 	c.Reads(func(r database.Ref) { limited = limited || joinLimited(r.Join) || columnLimited(r.Column) })
 	return limited
 }

@@ -1,0 +1,85 @@
+package engines
+
+import (
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
+// measureCases are calls about the shop of computedShop and the results that they have on every engine.
+var measureCases = []struct{ name, token, tool, arguments, member, want string }{
+	{"medians and percentiles", "viewer", "aggregate_line", `{"measures":{"m":{"median":"quantity"},"p":{"percentile":["quantity",0.9]},"least":{"percentile":["quantity",0]},"most":{"percentile":["quantity",1]},"d":{"median":"discount"},"n":{"count":"*"}}}`, "results",
+		`[{"m":"2.000000","p":"7.200000","least":"1.000000","most":"10.000000","d":"0.052500","n":5}]`},
+	{"of each group, with filters, of expressions, of related rows", "viewer", "aggregate_line", `{"group_by":["purchase__region"],"measures":{"m":{"median":"quantity"},"f":{"median":"quantity","filters":{"quantity__gt":2}},"x":{"percentile":[{"mul":["quantity","product__price"]},0.25]},"n":{"count":"*","filters":{"quantity__gt":2}},"s":{"sum":"quantity"},"r":{"ratio":["m","s"]},"names":{"count_distinct":"product__name"}}}`, "results",
+		`[{"purchase__region":"north","m":"2.000000","f":"3.000000","x":"8.375000","n":1,"s":8,"r":"0.250000","names":3},{"purchase__region":"south","m":"10.000000","f":"10.000000","x":"15.000000","n":1,"s":10,"r":"1.000000","names":1}]`},
+	{"a median of floats", "viewer", "aggregate_product", `{"measures":{"m":{"median":"weight"},"p":{"percentile":["weight",0.9]},"none":{"median":"weight","filters":{"id":3}}}}`, "results",
+		`[{"m":1.25,"p":1.85,"none":null}]`},
+	{"by the parts of a moment, in a zone", "viewer", "aggregate_purchase", `{"group_by":["placed__month"],"time_zone":"America/New_York","measures":{"m":{"median":"freight"}}}`, "results",
+		`[{"placed__month":"2026-01","m":"2.000000"},{"placed__month":"2026-02","m":"1.750000"}]`},
+	{"beside other groups", "viewer", "aggregate_purchase", `{"group_by":["region"],"measures":{"m":{"median":"freight"},"all":{"running":"m"},"part":{"share":"m"}},"having":{"m__gt":1},"order_by":["-m"]}`, "results",
+		`[{"region":"north","m":"3.250000","all":"3.250000","part":"1.857142857143"}]`},
+	{"standard deviations", "viewer", "aggregate_line", `{"measures":{"q":{"stddev":"quantity"},"d":{"stddev":"discount"},"one":{"stddev":"quantity","filters":{"id":1}},"two":{"stddev":"quantity","filters":{"id__in":[4,5]}},"x":{"stddev":{"mul":["quantity","product__price"]}}}}`, "results",
+		`[{"q":3.646916505762094,"d":0.15594122824534462,"one":null,"two":0,"x":8.257256909329312}]`},
+	{"standard deviations of floats", "viewer", "aggregate_product", `{"measures":{"d":{"stddev":"weight"},"r":{"ratio":["d","d"]}}}`, "results",
+		`[{"d":1.0606601717798212,"r":1}]`},
+	{"standard deviations of related rows", "viewer", "list_customer", `{"fields":["purchase_by_customer__stddev__freight","purchase_by_customer__avg__placed"]}`, "results",
+		`[{"id":1,"purchase_by_customer__stddev__freight":2.8284271247461903,"purchase_by_customer__avg__placed":"2026-01-16T17:00:00"},{"id":2,"purchase_by_customer__stddev__freight":null,"purchase_by_customer__avg__placed":"2026-02-03T12:30:00"},{"id":3,"purchase_by_customer__stddev__freight":null,"purchase_by_customer__avg__placed":null}]`},
+	{"averages of dates and moments", "viewer", "aggregate_customer", `{"measures":{"d":{"avg":"joined"},"m":{"avg":"purchase_by_customer__max__placed"},"least":{"min":"joined"},"none":{"avg":"joined","filters":{"id":3}}}}`, "results",
+		`[{"d":"2025-12-31","m":"2026-02-02T06:15:00","least":"2025-12-30","none":null}]`},
+	{"an average of moments is rounded down to a second", "viewer", "aggregate_purchase", `{"measures":{"m":{"avg":"shipped"}},"having":{"m__year":2026,"m__gte":"2026-01-24"}}`, "results",
+		`[{"m":"2026-01-24T11:30:00"}]`},
+	{"texts", "viewer", "aggregate_line", `{"group_by":["purchase__customer__name"],"measures":{"all":{"texts":"product__name"},"few":{"texts":"product__name","filters":{"quantity__gt":2}}}}`, "results",
+		`[{"purchase__customer__name":"Ann","all":"ink, pen","few":"pen"},{"purchase__customer__name":"Ben","all":"ink, pad","few":null}]`},
+	{"a condition on texts, and none", "viewer", "aggregate_purchase", `{"group_by":["customer_id"],"measures":{"r":{"texts":"region"}},"having":{"r__contains":","},"order_by":["-r"]}`, "results",
+		`[{"customer_id":1,"r":"north, south"}]`},
+	{"rows above the median of all", "viewer", "list_line", `{"fields":["quantity"],"filters":{"quantity__gt":{"_measure":{"median":"quantity"}}}}`, "results",
+		`[{"id":1,"quantity":3},{"id":3,"quantity":10}]`},
+	{"a policy holds in medians and texts", "clerk", "aggregate_purchase", `{"measures":{"m":{"median":"freight"},"r":{"texts":"region"},"d":{"stddev":"freight"}}}`, "results",
+		`[{"m":"3.250000","r":"north","d":1.0606601717798212}]`},
+	{"a policy limits what they show", "clerk", "aggregate_line", `{"measures":{"m":{"median":"purchase__freight"}}}`, "rows", `"policy"`},
+	{"a policy limits what they show in a condition", "clerk", "aggregate_line", `{"measures":{"m":{"median":"quantity","filters":{"purchase__region":"north"}}}}`, "rows", `"policy"`},
+}
+
+func TestMeasuresAreComputedAlikeOnEveryEngine(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
+			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
+			s := &suite{engine, harness.Serve(t, database, computedModels(), tokens(), withAudit), plain}
+			for _, c := range measureCases {
+				s.check(t, c.name, func(t *testing.T) { want(t, s.ok(t, c.token, c.tool, c.arguments), c.want, c.member) })
+			}
+		})
+	}
+}
+
+// Medians and texts keep to what the token may see: fields that are not masked or hidden, and groups that are large enough.
+func TestMeasuresKeepToRights(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
+			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
+			models := computedModels()
+			models[1].Exclude = []string{"weight"}
+			models[2].Masked, models[2].MinGroupSize = []contract.MaskedField{{Name: "region"}}, 2
+			models[3].MinGroupSize = 2
+			s := &suite{engine, harness.Serve(t, database, models, tokens(), withAudit), plain}
+			s.check(t, "masked and hidden fields", func(t *testing.T) {
+				for _, arguments := range []string{`{"measures":{"m":{"median":"weight"}}}`, `{"measures":{"m":{"percentile":["weight",0.5]}}}`, `{"measures":{"m":{"stddev":"weight"}}}`} {
+					s.fails(t, "viewer", "aggregate_product", arguments, "invalid_argument")
+				}
+				s.fails(t, "clerk", "aggregate_customer", `{"measures":{"m":{"max":"purchase_by_customer__max__region"}}}`, "invalid_argument")
+				s.fails(t, "clerk", "aggregate_line", `{"measures":{"m":{"texts":"purchase__region"}}}`, "invalid_argument")
+			})
+			s.check(t, "too few values", func(t *testing.T) {
+				got := s.ok(t, "viewer", "aggregate_line", `{"group_by":["purchase_id"],"measures":{"m":{"median":"quantity"},"f":{"median":"discount"},"n":{"count":"*"},"p":{"percentile":["quantity",0.5],"filters":{"quantity__gt":1}}}}`)
+				want(t, got, `[{"purchase_id":1,"m":"2.000000","f":null,"n":2,"p":null},{"purchase_id":3,"m":"2.000000","f":"0.166500","n":2,"p":"2.000000"}]`, "results")
+			})
+			s.check(t, "texts", func(t *testing.T) {
+				told := s.fails(t, "viewer", "aggregate_line", `{"measures":{"m":{"texts":"product__name"}}}`, "invalid_argument")
+				want(t, told, `"measures: m: texts is not offered for line, as it would show values that too few rows have; group_by the field"`, "error")
+			})
+		})
+	}
+}
