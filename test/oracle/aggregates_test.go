@@ -75,7 +75,7 @@ func (q *grouping) addKeys() {
 	var by []any
 	for range pick(q.random, 0, 1, 1, 1, 2) {
 		path, c, expression := q.path(q.t, "a")
-		m := member{path, c.kind}
+		m := member{name: path, kind: c.kind}
 		switch {
 		case c.kind == aFloat:
 			continue
@@ -86,10 +86,10 @@ func (q *grouping) addKeys() {
 			m.name = fmt.Sprint(path, "__prefix_", length)
 			expression = fmt.Sprintf("substr(%s, 1, %d)", expression, length)
 		case (c.kind == aDate || c.kind == aMoment) && chance(q.random, 25):
-			m = member{path + "__month_of_year", anInteger}
+			m = member{name: path + "__month_of_year", kind: anInteger}
 			expression = q.piece(c, expression, 5, 7)
 		case (c.kind == aDate || c.kind == aMoment) && chance(q.random, 60):
-			m = member{path + "__month", aText}
+			m = member{name: path + "__month", kind: aText}
 			expression = q.piece(c, expression, 0, 7)
 		}
 		if slices.ContainsFunc(q.members, func(other member) bool { return other.name == m.name }) {
@@ -115,11 +115,11 @@ func (q *grouping) addMeasures() {
 			continue
 		}
 		measures[name] = argument
-		q.measures, q.members = append(q.measures, m), append(q.members, member{name, m.kind})
+		q.measures, q.members = append(q.measures, m), append(q.members, member{name: name, kind: m.kind})
 	}
 	if len(measures) == 0 {
 		measures["n"] = map[string]any{"count": "*"}
-		q.measures, q.members = append(q.measures, measure{name: "n", function: "count", kind: anInteger, at: len(q.outputs)}), append(q.members, member{"n", anInteger})
+		q.measures, q.members = append(q.measures, measure{name: "n", function: "count", kind: anInteger, at: len(q.outputs)}), append(q.members, member{name: "n", kind: anInteger})
 		q.outputs = append(q.outputs, output{expression: "count(*)", kind: anInteger})
 	}
 	q.arguments["measures"] = measures

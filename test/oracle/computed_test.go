@@ -46,7 +46,7 @@ func (g *game) relatedValues() {
 		if slices.ContainsFunc(members, func(m member) bool { return m.name == name }) {
 			continue
 		}
-		members, fields = append(members, member{name, kind}), append(fields, field)
+		members, fields = append(members, member{name: name, kind: kind}), append(fields, field)
 		outputs = append(outputs, output{expression: value, kind: kind, exactly: exactly})
 		if exactly {
 			texts = append(texts, value)
@@ -131,7 +131,7 @@ func (g *game) arithmetic() {
 	if operator == "round" {
 		expression = map[string]any{"as": "x", "round": []any{map[string]any{"mul": []any{a.name, b.name}}, digits}}
 	}
-	members := append(slices.Clip(t.kinds()[:len(t.key)]), member{"x", aDecimal})
+	members := append(slices.Clip(t.kinds()[:len(t.key)]), member{name: "x", kind: aDecimal})
 	fields := []any{expression}
 	for _, k := range t.key {
 		fields = append(fields, k.name)
@@ -241,7 +241,7 @@ func (g *game) groupsBesideOthers() {
 	measures := map[string]any{"m": map[string]any{pick(g.random, "sum", "min", "max"): of.name}, "n": map[string]any{"count": "*"}, "all": map[string]any{"running": "m"},
 		"before": map[string]any{"previous": "m", "by": back}, "more": map[string]any{"change": "m", "by": back}, "mean": map[string]any{"moving": "m", "last": last},
 		"nth": map[string]any{"rank": "m"}, "part": map[string]any{"share": "n"}, "less": map[string]any{"difference": []any{"m", "n"}}}
-	members := []member{{by.name, by.kind}, {"m", of.kind}, {"n", anInteger}, {"all", aDecimal}, {"before", aDecimal}, {"more", aDecimal}, {"mean", aDecimal}, {"nth", anInteger}, {"part", aDecimal}, {"less", aDecimal}}
+	members := []member{{name: by.name, kind: by.kind}, {name: "m", kind: of.kind}, {name: "n", kind: anInteger}, {name: "all", kind: aDecimal}, {name: "before", kind: aDecimal}, {name: "more", kind: aDecimal}, {name: "mean", kind: aDecimal}, {name: "nth", kind: anInteger}, {name: "part", kind: aDecimal}, {name: "less", kind: aDecimal}}
 	arguments := map[string]any{"group_by": []any{by.name}, "measures": measures, "limit": 1000}
 	if chance(g.random, 50) {
 		arguments["order_by"] = []any{pick(g.random, "", "-") + pick(g.random, "m", "n", by.name)}

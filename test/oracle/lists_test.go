@@ -74,12 +74,14 @@ func (g *game) compareWithItself(t *table) {
 type member struct {
 	name string
 	kind kind
+	// read reports whether it is shown as the text that is kept.
+	read bool
 }
 
 func (t *table) kinds() []member {
 	all := make([]member, len(t.columns))
 	for i, c := range t.columns {
-		all[i] = member{c.name, c.kind}
+		all[i] = member{c.name, c.kind, c.read}
 	}
 	return all
 }
@@ -159,7 +161,7 @@ func rowsOf(answer map[string]any, members []member) ([][]value, error) {
 				if at < 0 {
 					return nil, fmt.Errorf("there is no column %s", m.name)
 				}
-				row[i] = answered(m.kind, one.([]any)[at])
+				row[i] = m.answered(one.([]any)[at])
 			}
 			all = append(all, row)
 		}
@@ -174,7 +176,7 @@ func rowsOf(answer map[string]any, members []member) ([][]value, error) {
 				text, _ := json.Marshal(one)
 				return nil, fmt.Errorf("a row has no %s: %s", m.name, text)
 			}
-			row[i] = answered(m.kind, v)
+			row[i] = m.answered(v)
 		}
 		all = append(all, row)
 	}

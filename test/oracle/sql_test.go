@@ -67,7 +67,7 @@ func (w *world) asText(o output) string {
 // select runs a statement that has such outputs, and returns its rows.
 func (g *game) rows(statement string, outputs ...output) [][]value {
 	g.Helper()
-	rows, err := g.plain.QueryContext(context.Background(), statement)
+	rows, err := g.plain.QueryContext(context.Background(), g.meant(statement))
 	if err != nil {
 		g.Fatalf("%s\n%s: %v", g.where, statement, err)
 	}

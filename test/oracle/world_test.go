@@ -14,6 +14,8 @@ type world struct {
 	engine harness.Engine
 	random *rand.Rand
 	tables []*table
+	// writes reports whether the rows are changed.
+	writes bool
 }
 
 type table struct {
@@ -33,6 +35,8 @@ type column struct {
 	required      bool
 	// of says more of what the column holds: the size of integers, the style of texts, the zone of moments.
 	of string
+	// read reports whether the values are kept as texts, which the exposure reads as what they hold.
+	read bool
 }
 
 // ref is a foreign key, which refers to the other table's key; the relation has that table's name.
@@ -47,7 +51,7 @@ func (r *ref) reverse() string { return r.from.name + "_by_" + r.to.name }
 
 // newWorld makes up four tables. Each but the first refers to some of those before it.
 func newWorld(engine harness.Engine, random *rand.Rand, writes bool) *world {
-	w := &world{engine: engine, random: random}
+	w := &world{engine: engine, random: random, writes: writes}
 	for i, name := range []string{"alpha", "beta", "gamma", "delta"} {
 		t := &table{name: name}
 		w.addKey(t)
@@ -106,6 +110,11 @@ func (w *world) newColumn(name string) *column {
 			c.of = pick(w.random, "Z", "+00:00", "", " ")
 		}
 	}
+	exact := c.digits <= 15 || w.engine.Product != harness.SQLite && c.digits-c.scale <= 20 // its own decimals are floats
+	c.read = !w.writes && readsAs[c.kind] != "" && c.of != "huge" && exact && chance(w.random, 30)
+	if c.read && c.kind == aMoment {
+		c.of = map[bool]string{true: " ", false: "none"}[w.engine.Product == harness.SQLite]
+	}
 	return c
 }
 
@@ -156,34 +165,46 @@ func (w *world) newRow(t *table, n int) []value {
 	return row
 }
 
-// script makes the tables and their rows.
+// script makes the tables and their rows, and, of a world that is only read, each table again with the values that texts hold.
 func (w *world) script() string {
 	var b strings.Builder
 	for _, t := range w.tables {
-		var parts []string
-		for _, c := range t.columns {
-			part := c.name + " " + w.typeOf(c)
-			if c.required {
-				part += " not null"
-			} else if w.isMySQL() {
-				part += " null" // or else a timestamp is not
-			}
-			parts = append(parts, part)
-		}
-		parts = append(parts, "primary key ("+names(t.key)+")")
-		for _, r := range t.refs {
-			parts = append(parts, fmt.Sprintf("foreign key (%s) references %s (%s) on delete %s", names(r.columns), r.to.name, names(r.to.key), r.onDelete))
-		}
-		fmt.Fprintf(&b, "create table %s (%s);\n", t.name, strings.Join(parts, ", "))
-		for rows := range slices.Chunk(t.rows, 100) {
-			var tuples []string
-			for _, row := range rows {
-				tuples = append(tuples, "("+strings.Join(w.literals(t.columns, row), ", ")+")")
-			}
-			fmt.Fprintf(&b, "insert into %s values %s;\n", t.name, strings.Join(tuples, ",\n"))
+		w.make(&b, t, t.name, w.keptType, w.kept)
+		if !w.writes {
+			w.make(&b, t, t.name+meantSuffix, w.typeOf, w.literal)
 		}
 	}
 	return b.String()
+}
+
+// make makes a table with its rows.
+func (w *world) make(b *strings.Builder, t *table, name string, typeOf func(*column) string, literal func(*column, value) string) {
+	var parts []string
+	for _, c := range t.columns {
+		part := c.name + " " + typeOf(c)
+		if c.required {
+			part += " not null"
+		} else if w.isMySQL() {
+			part += " null" // or else a timestamp is not
+		}
+		parts = append(parts, part)
+	}
+	parts = append(parts, "primary key ("+names(t.key)+")")
+	for _, r := range t.refs {
+		parts = append(parts, fmt.Sprintf("foreign key (%s) references %s (%s) on delete %s", names(r.columns), r.to.name, names(r.to.key), r.onDelete))
+	}
+	fmt.Fprintf(b, "create table %s (%s);\n", name, strings.Join(parts, ", "))
+	for rows := range slices.Chunk(t.rows, 100) {
+		var tuples []string
+		for _, row := range rows {
+			all := make([]string, len(row))
+			for i, c := range t.columns {
+				all[i] = literal(c, row[i])
+			}
+			tuples = append(tuples, "("+strings.Join(all, ", ")+")")
+		}
+		fmt.Fprintf(b, "insert into %s values %s;\n", name, strings.Join(tuples, ",\n"))
+	}
 }
 
 func names(columns []*column) string {
