@@ -11,9 +11,11 @@ import (
 type Source struct {
 	table  *Table
 	policy Condition
-	// groups is set if the rows are not a table's, but groups of them; windows if they have values that depend on their place.
+	// groups is set if the rows are not a table's, but groups of them; windows if they have values that depend on their place; filling
+	// if there are empty groups among them.
 	groups  *Grouping
 	windows *Windowing
+	filling *Filling
 }
 
 // NewSource returns a source; policy may be nil.
@@ -27,6 +29,9 @@ func (s Source) Groups() *Grouping { return s.groups }
 
 // Windows returns the windowing whose rows are read; nil if there is none.
 func (s Source) Windows() *Windowing { return s.windows }
+
+// Filling returns the filling whose groups are read; nil if there is none.
+func (s Source) Filling() *Filling { return s.filling }
 
 // Policy is the condition that stands in every statement about the source; nil is none.
 func (s Source) Policy() Condition { return s.policy }

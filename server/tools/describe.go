@@ -272,7 +272,7 @@ func askingOf(d *description) *askingForms {
 		}
 	}
 	if computes {
-		forms.Measures = "of a field or of {mul: [a, b]}, …; of other measures ratio and difference: [m, n], share (of 1), rank, previous, change ((m - previous) / previous), running and {moving: m, last: 3} (an average); these go by order_by over the groups there are, perhaps per: [group]"
+		forms.Measures = "of a field or of {mul: [a, b]}, …: also median, {percentile: [field, 0.9]}, stddev, texts (distinct ones, joined); of other measures ratio and difference: [m, n], share (of 1), rank, previous, change ((m - previous) / previous), running and {moving: m, last: 3} (an average); these go by order_by over the groups there are, perhaps per: [group]; fill: true adds the empty groups of date__month, …"
 	}
 	return forms
 }

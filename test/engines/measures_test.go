@@ -1,6 +1,8 @@
 package engines
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -39,6 +41,21 @@ var measureCases = []struct{ name, token, tool, arguments, member, want string }
 		`[{"m":"3.250000","r":"north","d":1.0606601717798212}]`},
 	{"a policy limits what they show", "clerk", "aggregate_line", `{"measures":{"m":{"median":"purchase__freight"}}}`, "rows", `"policy"`},
 	{"a policy limits what they show in a condition", "clerk", "aggregate_line", `{"measures":{"m":{"median":"quantity","filters":{"purchase__region":"north"}}}}`, "rows", `"policy"`},
+	{"weeks without rows", "viewer", "aggregate_purchase", `{"group_by":["placed__week"],"fill":true,"measures":{"n":{"count":"*"},"f":{"sum":"freight"},"d":{"count_distinct":"region"},"m":{"max":"freight"},"mean":{"ratio":["f","n"]},"open":{"difference":["n","d"]}},"total":"exact"}`, "results",
+		`[{"placed__week":"2026-W01","n":1,"f":"4.00","d":1,"m":"4.00","mean":"4.000000","open":0},{"placed__week":"2026-W02","n":0,"f":"0.00","d":0,"m":null,"mean":null,"open":0},{"placed__week":"2026-W03","n":0,"f":"0.00","d":0,"m":null,"mean":null,"open":0},{"placed__week":"2026-W04","n":0,"f":"0.00","d":0,"m":null,"mean":null,"open":0},{"placed__week":"2026-W05","n":1,"f":"0.00","d":1,"m":"0.00","mean":"0.000000","open":0},{"placed__week":"2026-W06","n":2,"f":"3.50","d":2,"m":"2.50","mean":"1.750000","open":0}]`},
+	{"their number", "viewer", "aggregate_purchase", `{"group_by":["placed__week"],"fill":true,"total":"exact","limit":2,"offset":1}`, "total_groups", `6`},
+	{"days without rows, of each region, from the first to the last of all", "viewer", "aggregate_purchase", `{"group_by":["region","placed__day"],"fill":true,"measures":{"n":{"count":"*"},"q":{"sum":"id"}},"filters":{"id__gte":2}}`, "results",
+		`[{"region":"north","placed__day":"2026-02-01","n":0,"q":0},{"region":"north","placed__day":"2026-02-02","n":0,"q":0},{"region":"north","placed__day":"2026-02-03","n":1,"q":3},{"region":"north","placed__day":"2026-02-04","n":0,"q":0},{"region":"north","placed__day":"2026-02-05","n":0,"q":0},{"region":"south","placed__day":"2026-02-01","n":1,"q":2},{"region":"south","placed__day":"2026-02-02","n":0,"q":0},{"region":"south","placed__day":"2026-02-03","n":0,"q":0},{"region":"south","placed__day":"2026-02-04","n":0,"q":0},{"region":"south","placed__day":"2026-02-05","n":1,"q":4}]`},
+	{"filled groups beside each other", "viewer", "aggregate_purchase", `{"group_by":["placed__day"],"fill":true,"measures":{"n":{"count":"*"},"f":{"sum":"freight"},"all":{"running":"f"},"before":{"previous":"n"},"mean":{"moving":"f","last":2},"part":{"share":"n"},"median":{"median":"freight"}},"filters":{"id__gte":2},"order_by":["placed__day"]}`, "results",
+		`[{"placed__day":"2026-02-01","n":1,"f":"0.00","all":"0.00","before":null,"mean":"0.000000","part":"0.333333333333","median":"0.000000"},{"placed__day":"2026-02-02","n":0,"f":"0.00","all":"0.00","before":1,"mean":"0.000000","part":"0.000000","median":null},{"placed__day":"2026-02-03","n":1,"f":"2.50","all":"2.50","before":0,"mean":"1.250000","part":"0.333333333333","median":"2.500000"},{"placed__day":"2026-02-04","n":0,"f":"0.00","all":"2.50","before":1,"mean":"1.250000","part":"0.000000","median":null},{"placed__day":"2026-02-05","n":1,"f":"1.00","all":"3.50","before":0,"mean":"0.500000","part":"0.333333333333","median":"1.000000"}]`},
+	{"having and top among filled groups", "viewer", "aggregate_purchase", `{"group_by":["region","placed__month"],"fill":true,"measures":{"n":{"count":"*"}},"having":{"n":0},"top":{"per":["region"]},"filters":{"id__ne":1}}`, "results", `[]`},
+	{"groups without rows by having", "viewer", "aggregate_purchase", `{"group_by":["placed__week"],"fill":true,"measures":{"n":{"count":"*"}},"having":{"n":0},"order_by":["-placed__week"],"limit":2}`, "results", `[{"placed__week":"2026-W04","n":0},{"placed__week":"2026-W03","n":0}]`},
+	{"a group without a date", "viewer", "aggregate_purchase", `{"group_by":["shipped__year"],"fill":true,"measures":{"n":{"count":"*"}},"order_by":["n"]}`, "results", `[{"shipped__year":null,"n":1},{"shipped__year":2026,"n":3}]`},
+	{"years of two dates", "viewer", "aggregate_line", `{"group_by":["purchase__customer__joined__year"],"fill":true,"measures":{"n":{"sum":"quantity"}}}`, "results", `[{"purchase__customer__joined__year":2025,"n":14},{"purchase__customer__joined__year":2026,"n":4}]`},
+	{"hours in a zone", "viewer", "aggregate_purchase", `{"group_by":["shipped__hour"],"fill":true,"time_zone":"Europe/Berlin","measures":{"n":{"count":"*"}},"filters":{"id__gte":3},"limit":3,"offset":9}`, "results",
+		`[{"shipped__hour":"2026-02-03T22","n":0},{"shipped__hour":"2026-02-03T23","n":0},{"shipped__hour":"2026-02-04T00","n":0}]`},
+	{"no rows", "viewer", "aggregate_purchase", `{"group_by":["placed__month"],"fill":true,"measures":{"n":{"count":"*"}},"filters":{"id":99}}`, "results", `[]`},
+	{"a policy holds in what is filled", "clerk", "aggregate_purchase", `{"group_by":["placed__month"],"fill":true,"measures":{"n":{"count":"*"}}}`, "results", `[{"placed__month":"2026-01","n":1},{"placed__month":"2026-02","n":1}]`},
 }
 
 func TestMeasuresAreComputedAlikeOnEveryEngine(t *testing.T) {
@@ -80,6 +97,59 @@ func TestMeasuresKeepToRights(t *testing.T) {
 				told := s.fails(t, "viewer", "aggregate_line", `{"measures":{"m":{"texts":"product__name"}}}`, "invalid_argument")
 				want(t, told, `"measures: m: texts is not offered for line, as it would show values that too few rows have; group_by the field"`, "error")
 			})
+		})
+	}
+}
+
+// Filled groups keep their order over the ends of years and the changes of clocks, and dates that have no text of four digits are refused.
+func TestGroupsAreFilledOverTheEndsOfYears(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
+			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop+`;
+insert into purchase values (5, null, 'east', '2020-12-27 23:00:00', null, null), (6, null, 'east', '2021-01-12 00:00:00', null, null), (7, null, 'spring', '2026-03-29 00:30:00', null, null), (8, null, 'spring', '2026-03-29 03:30:00', null, null), (9, null, 'autumn', '2026-10-24 23:30:00', null, null), (10, null, 'autumn', '2026-10-25 02:30:00', null, null), (11, null, 'old', '0900-01-01 00:00:00', null, null);`))
+			s := &suite{engine, harness.Serve(t, database, computedModels(), tokens(), withAudit), plain}
+			for _, c := range []struct{ key, region, zone, want string }{
+				{"placed__week", "east", "UTC", `[["2020-W52",1],["2020-W53",0],["2021-W01",0],["2021-W02",1]]`},
+				{"placed__quarter", "east", "UTC", `[["2020-Q4",1],["2021-Q1",1]]`},
+				{"placed__hour", "spring", "Europe/Berlin", `[["2026-03-29T01",1],["2026-03-29T03",0],["2026-03-29T04",0],["2026-03-29T05",1]]`},
+				{"placed__hour", "autumn", "Europe/Berlin", `[["2026-10-25T01",1],["2026-10-25T02",0],["2026-10-25T03",1]]`},
+			} {
+				s.check(t, c.key+" "+c.region, func(t *testing.T) {
+					got := s.ok(t, "viewer", "aggregate_purchase", `{"group_by":["`+c.key+`"],"fill":true,"format":"columns","measures":{"n":{"count":"*"}},"filters":{"region":"`+c.region+`"},"time_zone":"`+c.zone+`"}`)
+					want(t, got, c.want, "rows")
+				})
+			}
+			s.check(t, "a year of three digits", func(t *testing.T) {
+				told := s.fails(t, "viewer", "aggregate_purchase", `{"group_by":["placed__month"],"fill":true}`, "invalid_argument")
+				want(t, told, `"fill: the dates are from 0900-01 to 2026-10, and only the years 1000 to 9999 are filled; filter them"`, "error")
+			})
+		})
+	}
+}
+
+// Texts of many values end with an ellipsis, and each has a bound.
+func TestTextsOfManyValues(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
+			var rows, expected []string
+			for i := range 120 {
+				name := fmt.Sprintf("Zoë %03d", i)
+				rows = append(rows, fmt.Sprintf("(%d, '%s', 1), (%d, '%s', 2)", 2*i, name, 2*i+1, name))
+				if i < 100 {
+					expected = append(expected, name)
+				}
+			}
+			database, plain := engine.Open(t, `create table word (id int primary key, name varchar(300), part int);
+insert into word values `+strings.Join(rows, ", ")+`, (1000, null, 2), (1001, '`+strings.Repeat("x", 250)+`', 3), (1002, 'b', 4), (1003, 'B', 4), (1004, 'a', 4)`)
+			s := &suite{engine, harness.Serve(t, database, []contract.Model{{Name: "word", Table: "word", Expose: true}}, tokens(), withAudit), plain}
+			got := at(t, s.ok(t, "viewer", "aggregate_word", `{"group_by":["part"],"measures":{"t":{"texts":"name"}},"filters":{"part__gt":1},"format":"columns"}`), "rows")
+			for i, want := range []string{strings.Join(expected, ", ") + ", …", strings.Repeat("x", 200), "B, a, b"} {
+				if row := got.([]any)[i].([]any); row[1] != want {
+					t.Errorf("got %v, want %s", row, want)
+				}
+			}
 		})
 	}
 }

@@ -127,6 +127,7 @@ const (
 
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
+	"fill: the dates are from %s to %s, and only the years 1000 to 9999 are filled; filter them":                                                           ownTest,
 	`%s: %s: aggregate is not offered for %s, so only a count of its rows can be asked for`:                                                                ownTest,
 	"a segment names no other segment; write its conditions here":                                                                                          administrators,
 	"%s: %s is of the groups of a call, so it cannot be declared":                                                                                          administrators,

@@ -60,6 +60,9 @@ type Dialect interface {
 	texts(w *writer, m *database.Measure)
 	// number writes a number as it is sorted; NULL if it is none.
 	number(w *writer, c *database.Column)
+	// list writes the values of a JSON array as a table of a column; zero writes a 0 as one of a column's values.
+	list(w *writer, c *database.Column, values string)
+	zero(w *writer, c *database.Column)
 	// ratio writes a Ratio.
 	ratio(w *writer, dividend, divisor term)
 	// windowSum writes a sum, without its window.

@@ -25,10 +25,14 @@ func (w *writer) rowsOf(from database.Source, joins []*database.Join, where data
 	return true
 }
 
-// source writes a source's table, groups or windows, with the present alias.
+// source writes a source's table, groups, filled groups or windows, with the present alias.
 func (w *writer) source(from database.Source) {
 	if from.Windows() != nil {
 		w.windows(from)
+		return
+	}
+	if from.Filling() != nil {
+		w.filled(from)
 		return
 	}
 	if from.Groups() != nil {

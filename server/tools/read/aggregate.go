@@ -38,7 +38,7 @@ var _ = call.WithArguments("aggregate", call.Operation{
 	call.Argument[aggregateArguments]{Name: "measures", Into: func(a *aggregateArguments) any { return &a.measures },
 		Help: `{n: {count: "*"}, s: {sum: field, filters: {…}}, r: {ratio: [s, n]}}; count_distinct, avg, min, max…`},
 	call.Argument[aggregateArguments]{Name: "group_by", Into: func(a *aggregateArguments) any { return &a.groupBy },
-		Help: "fields, relation__field; dates __month, __week, __weekday, …"},
+		Help: "fields, relation__field; dates __month, __weekday, …"},
 	call.Argument[aggregateArguments]{Name: "filters", Into: func(a *aggregateArguments) any { return &a.filters }, Common: true,
 		Help: "as in list"},
 	segmentsArgument(func(a *aggregateArguments) *[]string { return &a.segments }),
@@ -49,13 +49,14 @@ var _ = call.WithArguments("aggregate", call.Operation{
 	call.Argument[aggregateArguments]{Name: "order_by", Into: func(a *aggregateArguments) any { return &a.orderBy },
 		Help: "[-n]: as in having"},
 	call.Argument[aggregateArguments]{Name: "top", Into: func(a *aggregateArguments) any { return &a.top }, Unlisted: true},
+	call.Argument[aggregateArguments]{Name: "fill", Into: func(a *aggregateArguments) any { return &a.fill }, Unlisted: true},
 	call.Argument[aggregateArguments]{Name: "limit", Into: func(a *aggregateArguments) any { return &a.limit }, Schema: call.LimitSchema},
 	call.Argument[aggregateArguments]{Name: "offset", Into: func(a *aggregateArguments) any { return &a.offset }},
 	call.Argument[aggregateArguments]{Name: "total", Into: func(a *aggregateArguments) any { return &a.total },
 		Schema: func(*catalog.Model) call.Schema {
 			return call.Schema{Type: call.Types{"string"}, Enum: []any{totalExact, totalNone}}
 		},
-		Help: "exact: count all groups"},
+		Help: "exact: count all"},
 ))...)
 
 type aggregateArguments struct {
@@ -65,6 +66,7 @@ type aggregateArguments struct {
 	groupBy                   call.Items
 	orderBy, segments         []string
 	limit, offset             call.Count
+	fill                      bool
 	RowsForm
 	zoneArgument
 }
@@ -76,7 +78,7 @@ func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
 	if rows.calendar, err = a.calendar(c); err != nil {
 		return nil, err
 	}
-	plan, err := planAggregate(rows, a)
+	plan, err := planAggregate(c, rows, a)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +89,7 @@ func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
 }
 
 // planAggregate makes the plan of aggregate_: a read of the groups of the model's rows.
-func planAggregate(rows *RowSet, a *aggregateArguments) (*database.Select, error) {
+func planAggregate(c *call.Call, rows *RowSet, a *aggregateArguments) (*database.Select, error) {
 	scope := rows.Scope
 	g := newGroupReader(rows)
 	if err := g.readKeys(a.groupBy); err != nil { // first: other arguments may use the values that it names
@@ -110,6 +112,12 @@ func planAggregate(rows *RowSet, a *aggregateArguments) (*database.Select, error
 		return nil, call.Invalid(`measures or group_by must be there, or both; such as measures {"n": {"count": "*"}}`)
 	}
 	g.grouping.Joins = rows.joins
+	g.groups = g.grouping.Source()
+	if a.fill {
+		if g.groups, err = g.filled(c); err != nil {
+			return nil, err
+		}
+	}
 	return g.plan(a)
 }
 
@@ -117,6 +125,8 @@ func planAggregate(rows *RowSet, a *aggregateArguments) (*database.Select, error
 type groupReader struct {
 	rows     *RowSet
 	grouping *database.Grouping
+	// groups are the groups of the grouping, perhaps with empty ones, once all of it is read.
+	groups database.Source
 	// members names the members of the answer: the keys of the grouping, and then the measures.
 	members []string
 	// ofRows names the grouping's measures, in their order. derived are the measures of other measures.

@@ -88,7 +88,7 @@ func (l *groupLayer) member(name string) *database.Column {
 
 // layer returns the groups with the members that depend on no other group, in the order of g's members.
 func (g *groupReader) layer() (*groupLayer, error) {
-	l := newLayer(g.grouping.Source(), g.rows)
+	l := newLayer(g.groups, g.rows)
 	computed := map[string]*database.Column{}
 	for _, name := range g.members {
 		if g.looksBack(name, 0) {
