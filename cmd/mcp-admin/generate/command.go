@@ -24,6 +24,7 @@ type options struct {
 	include, exclude []string
 	updated          string
 	withEndpoint     bool
+	looksAtValues    bool
 }
 
 // Command returns the generate command.
@@ -35,7 +36,8 @@ func Command() *cobra.Command {
 		Long: `generate reads a database's schema, and writes an MCPModelExposure for each table that the user may read, and an MCPToken
 that may read them all. What it guesses has its reason beside it as a comment: columns that look like secrets are left out,
 personal data is masked, times that programs keep are read-only, rows that are marked as deleted are hidden, and so on.
-Read it before you apply it: guesses go by names.
+Read it before you apply it: guesses go by names. With --look-at-values they also go by the texts of columns that are shown:
+those that hold numbers or dates are read as such.
 
 The database is --dsn, the environment variable ` + target.DSNVariable + `, or a SQLite file. With --endpoint alone, it is the database of an
 MCPEndpoint in the cluster: its connection Secret is read, as your kubeconfig allows. Beside --dsn or --sqlite, --endpoint
@@ -60,10 +62,14 @@ nothing, and changes nothing that you wrote; a model that you removed stays away
 	flags.StringSliceVar(&o.exclude, "exclude", nil, "`PATTERN` of tables to leave out; may be repeated")
 	flags.StringVar(&o.updated, "update", "", "`FILE` or folder to add to, instead of printing")
 	flags.BoolVar(&o.withEndpoint, "with-endpoint", false, "write the MCPEndpoint too")
+	flags.BoolVar(&o.looksAtValues, "look-at-values", false, "look at texts in 1,000 rows of each table, to find numbers and dates; needs --dsn or --sqlite")
 	return command
 }
 
 func (o *options) run(command *cobra.Command) error {
+	if o.looksAtValues && o.isInCluster() {
+		return errors.New("--look-at-values needs --dsn or --sqlite beside --endpoint")
+	}
 	there := &manifests{}
 	if o.updated != "" {
 		var err error
@@ -81,6 +87,9 @@ func (o *options) run(command *cobra.Command) error {
 	}
 	g, err := From(schema, guess)
 	if err != nil {
+		return err
+	}
+	if err := o.look(command.Context(), g); err != nil {
 		return err
 	}
 	if o.updated == "" {
@@ -116,10 +125,15 @@ func (o *options) print(command *cobra.Command, g *Guesses) error {
 	return nil
 }
 
+// isInCluster reports whether the database is that of an MCPEndpoint in the cluster.
+func (o *options) isInCluster() bool {
+	return o.endpoint != "" && o.target.DSN == "" && o.target.SQLite == "" && !o.withEndpoint
+}
+
 // read reads the schema of the database that the flags name, and says which endpoint the objects are for.
 func (o *options) read(ctx context.Context) (types.NamespacedName, *database.Schema, error) {
 	name := types.NamespacedName{Namespace: o.cluster.GivenNamespace(), Name: o.endpoint}
-	if o.endpoint != "" && o.target.DSN == "" && o.target.SQLite == "" && !o.withEndpoint {
+	if o.isInCluster() {
 		return o.readCluster(ctx)
 	}
 	found, err := o.target.Database(os.Getenv)
@@ -134,6 +148,20 @@ func (o *options) read(ctx context.Context) (types.NamespacedName, *database.Sch
 	}
 	schema, err := found.Schema(ctx, o.schemas)
 	return name, schema, err
+}
+
+// look guesses from values, if it is asked for.
+func (o *options) look(ctx context.Context, g *Guesses) error {
+	if !o.looksAtValues {
+		return nil
+	}
+	found, err := o.target.Database(os.Getenv)
+	if err != nil {
+		return fmt.Errorf("--look-at-values: %w", err)
+	}
+	return g.GuessReadings(func(table *database.Table, columns []*database.Column) ([][]*string, error) {
+		return found.LookAt(ctx, table, columns, rowsLookedAt)
+	})
 }
 
 func guesses(n int) string {

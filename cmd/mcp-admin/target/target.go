@@ -101,12 +101,28 @@ const patience = time.Minute
 
 // Schema reads the database's schema: the tables of the schemas, or of all in which the user may read something.
 func (d *Database) Schema(ctx context.Context, schemas []string) (*database.Schema, error) {
-	return Schema(ctx, &source.Update{
+	return Schema(ctx, d.update(schemas), d.SQLite)
+}
+
+// update leads to the database, to read it.
+func (d *Database) update(schemas []string) *source.Update {
+	return &source.Update{
 		Config: &contract.Config{Endpoint: contract.Endpoint{Database: contract.Database{
 			Engine: d.Engine, Schemas: schemas, ReadOnly: true, MaxConnections: 1, StatementTimeout: contract.Duration(patience),
 		}}},
 		Connection: d.Secret,
-	}, d.SQLite)
+	}
+}
+
+// LookAt reads the texts of some columns of a table, in so many rows; nil is NULL.
+func (d *Database) LookAt(ctx context.Context, table *database.Table, columns []*database.Column, rows int) ([][]*string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	texts, err := server.LookAt(ctx, d.update(nil), d.SQLite, table, columns, rows)
+	if err != nil {
+		return nil, errors.New(database.AsError(err).Message)
+	}
+	return texts, nil
 }
 
 // Schema reads the schema of the database that an update leads to.
