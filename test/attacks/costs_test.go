@@ -21,15 +21,17 @@ create table book (id int primary key, name varchar(60), even int, writer_id int
 create table chapter (id int primary key, name varchar(60), even int, book_id int, foreign key (book_id) references book (id));
 create table page (id int primary key, name varchar(60), even int, chapter_id int, foreign key (chapter_id) references chapter (id));
 create table wide (id int primary key, even int, a text, b text, c text, d text, e text, f text);
+create table event (id int primary key, even int, at date);
 create table node (id int primary key, name varchar(60), even int, x_id int, y_id int, z_id int, foreign key (x_id) references node (id), foreign key (y_id) references node (id), foreign key (z_id) references node (id));
 `
 
-// The sizes of the tables: rows of each of the chain's, wide rows and the characters of each of their six texts, and nodes.
+// The sizes of the tables: rows of each of the chain's, wide rows and the characters of each of their six texts, nodes, and days.
 const (
 	chainRows  = 4000
 	wideRows   = 3000
 	wideLength = 2000
 	nodeRows   = 300
+	eventRows  = 1800
 )
 
 // script makes and fills the tables.
@@ -56,7 +58,10 @@ func script() string {
 		}
 		return strings.Join(columns, ", ")
 	})
-	fmt.Fprint(&all, "insert into node values (1, 'n1', 1, 1, 1, 1);\n")
+	insert("event", eventRows, func(i int) string {
+		return fmt.Sprintf("%d, %d, '%s'", i, i%2, time.Date(2020, 1, i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
+	})
+	fmt.Fprint(&all, "insert into event values (9001, 0, '1200-01-01');\ninsert into node values (1, 'n1', 1, 1, 1, 1);\n")
 	insert("node", nodeRows-1, func(i int) string {
 		return fmt.Sprintf("%d, 'n%d', %d, %d, %d, %d", i+1, i%7, i%2, 1+i/2, 1+i/3, 1+i/5)
 	})
@@ -105,12 +110,16 @@ func paths(n int, field string) string {
 
 func attacks() []attack {
 	chain := "writer_by_firm__book_by_writer__chapter_by_book__page_by_chapter"
-	var measures, joins, deep strings.Builder
+	var measures, joins, deep, percentiles, texts strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&measures, `,"m%d":{"count_distinct":"chapter__book__writer__firm__name","filters":{"_not":{"chapter__book__writer__name":"n%d"},"chapter__page_by_chapter__count__gte":%d}}`, i, i, i)
 	}
 	for i, path := range joined(20) {
 		fmt.Fprintf(&joins, `,"m%d":{"max":"%sname","filters":{"%sid__gt":%d}}`, i, path, path, i)
+	}
+	for i := range 20 {
+		fmt.Fprintf(&percentiles, `,"m%d":{"percentile":[{"mul":["id","chapter__book__id"]},0.%02d],"filters":{"id__gt":%d}}`, i, i+1, i)
+		fmt.Fprintf(&texts, `,"m%d":{"%s"}`, i, []string{`median":"chapter__book__id`, `texts":"chapter__book__writer__name`}[i%2])
 	}
 	relations := strings.Split(chain, "__")
 	for _, relation := range relations {
@@ -136,6 +145,11 @@ func attacks() []attack {
 		{"groups of six wide texts", "aggregate_wide", `{"group_by":[` + wide + `],"measures":{"n":{"count":"*"}},"total":"exact"}`, false},
 		{"groups of six wide texts in another order", "aggregate_wide", `{"group_by":[` + wide + `],"measures":{"top":{"max":"a"},"n":{"count_distinct":"f"}},"order_by":["-top","-f"],"limit":1000}`, false},
 		{"distinct wide texts of all rows", "aggregate_wide", `{"measures":{"a":{"count_distinct":"a"},"b":{"count_distinct":"b"},"c":{"count_distinct":"c"},"d":{"max":"d"},"e":{"min":"e"}}}`, false},
+		{"20 percentiles of many rows in many groups", "aggregate_page", `{"group_by":["name","chapter__book__writer__name"],"measures":{` + percentiles.String()[1:] + `},"total":"exact"}`, false},
+		{"20 texts and medians of joined rows", "aggregate_page", `{"group_by":["even"],"measures":{` + texts.String()[1:] + `}}`, false},
+		{"texts of wide texts", "aggregate_wide", `{"measures":{"a":{"texts":"a"},"b":{"texts":"b"},"c":{"texts":"c"},"d":{"texts":"d"},"e":{"texts":"e"},"f":{"texts":"f"}}}`, false},
+		{"the days of two years in each of two groups", "aggregate_event", `{"group_by":["even","at__day"],"fill":true,"filters":{"id__lte":800},"measures":{"n":{"count":"*"},"all":{"running":"n"},"m":{"median":"id"}},"limit":1000,"total":"exact"}`, true},
+		{"the years of a millennium", "aggregate_event", `{"group_by":["at__year"],"fill":true,"measures":{"n":{"count":"*"},"mean":{"moving":"n","last":1000}},"limit":1000,"total":"exact"}`, true},
 		{"40 joined rows", "list_node", `{"fields":[` + paths(40, "name") + `],"order_by":["x__x__x__name"],"total":"exact"}`, true},
 		{"40 joined rows and 40 relations to many", "list_node", `{"fields":[` + paths(40, "name") + `],"filters":{"_any":[` + conditions(20, `{"node_by_x__name":"nN","z__node_by_y__any":{"name":"nN"}}`) + `]}}`, false},
 	}
@@ -239,6 +253,9 @@ func (s *attacked) refusesMoreJoins() {
 	s.Helper()
 	if text, _ := s.call("greedy", "list_node", `{"fields":[`+paths(41, "name")+`]}`); !strings.Contains(text, "at most 40 related rows") {
 		s.Errorf("41 joined rows: %.300s", text)
+	}
+	if text, _ := s.call("greedy", "aggregate_event", `{"group_by":["at__day"],"fill":true}`); !strings.Contains(text, "there are more than 2000 days") {
+		s.Errorf("the days of 800 years: %.300s", text)
 	}
 	if text, _ := s.call("greedy", "list_page", `{"filters":{"_any":[`+conditions(65, `{"chapter__book__writer__firm__name__contains":"xN"}`)+`]}}`); !strings.Contains(text, "at most 64 condition") {
 		s.Errorf("65 conditions: %.300s", text)

@@ -54,7 +54,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	var models []contract.Model
-	for _, name := range []string{"firm", "writer", "book", "chapter", "page", "wide", "node"} {
+	for _, name := range []string{"firm", "writer", "book", "chapter", "page", "wide", "event", "node"} {
 		models = append(models, contract.Model{Name: name, Table: name, RowPolicies: []contract.RowPolicy{
 			{Name: "all", Groups: []string{"all"}, AllRows: true},
 			{Name: "even", Groups: []string{"limited"}, Filters: []contract.Filter{{Field: "even", Lookup: "gte", Value: "0"}}},

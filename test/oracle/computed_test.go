@@ -12,13 +12,17 @@ import (
 // computed asks for values that are computed: of related rows, of the row's own numbers, of its place among others.
 func (g *game) computed() {
 	g.Helper()
-	switch g.random.IntN(4) {
+	switch g.random.IntN(6) {
 	case 0:
 		g.relatedValues()
 	case 1:
 		g.arithmetic()
 	case 2:
 		g.firstOfEach()
+	case 3:
+		g.places()
+	case 4:
+		g.filled()
 	default:
 		g.groupsBesideOthers()
 	}
