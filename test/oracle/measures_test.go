@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -193,8 +194,7 @@ func (g *game) filled() {
 	}
 	running := 0
 	for i, row := range got { // in the answer's order, which has null first or last
-		n := 0
-		fmt.Sscan(row[1].text, &n)
+		n, _ := strconv.Atoi(row[1].text)
 		if running += n; fmt.Sprint(running) != row[4].text {
 			g.differs(asked, statement, "group %d: the running total is %v, want %d", i, row[4], running)
 			return

@@ -94,9 +94,7 @@ func (mysql) list(w *writer, c *database.Column, values string) {
 	if c.Kind == database.Integer {
 		as = "BIGINT"
 	}
-	w.text("JSON_TABLE(")
-	w.bind(Arg{Kind: database.Text, Value: values})
-	w.text(", '$[*]' COLUMNS (")
+	w.around("JSON_TABLE(CONVERT(", func() { w.bind(Arg{Kind: database.Text, Value: values}) }, " USING utf8mb4), '$[*]' COLUMNS (")
 	w.identifier(c.Name)
 	w.text(" " + as + " PATH '$'))")
 }

@@ -7,10 +7,11 @@ import (
 )
 
 // weighted writes a value with its weight in a Percentile, which product writes: 1 at its place, less beside it; NULL a place or more away.
-// Places count from the greatest value: in that order every engine has NULLs behind all values.
+// Places count from the greatest value: in that order every engine has NULLs behind all values. The distance is a decimal, as MySQL's
+// places are integers without a sign.
 func (w *writer) weighted(m *database.Measure, product func(weight func())) {
 	distance := func() {
-		w.around("abs((1 - "+m.Fraction+") * (", func() { w.column(m.Among) }, " - 1) - ")
+		w.around("abs((1.0 - "+m.Fraction+") * (", func() { w.column(m.Among) }, " - 1) - ")
 		w.around("", func() { w.column(m.Place) }, " + 1)")
 	}
 	w.around("CASE WHEN ", distance, " < 1 THEN ")

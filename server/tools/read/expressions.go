@@ -60,7 +60,7 @@ func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Fiel
 	}
 	function := functions[0]
 	value, filters := given[function], given["filters"]
-	if ofRelated(function) {
+	if _, ok := measureFuncs[function]; ok {
 		path, ok := jsontext.ReadString(value)
 		if !ok {
 			return nil, r.form(raw)

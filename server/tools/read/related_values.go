@@ -44,8 +44,11 @@ func computedField(c *database.Column) *catalog.Field { return &catalog.Field{Na
 func (s *RowSet) related(argument string, at place, path string, r *catalog.Relation, target access.Scope, behind string) (*catalog.Field, error) {
 	rows := place{scope: target}
 	function, rest, _ := strings.Cut(behind, "__")
-	if !ofRelated(function) || rows.has(function) || rows.has(behind) {
+	if _, ok := measureFuncs[function]; !ok || rows.has(function) || rows.has(behind) {
 		return nil, nil
+	}
+	if !ofRelated(function) {
+		return nil, onlyOfGroups(argument, path, function, target)
 	}
 	base := strings.TrimSuffix(path, behind) + function
 	if function == "count" {
@@ -59,6 +62,11 @@ func (s *RowSet) related(argument string, at place, path string, r *catalog.Rela
 		}
 	}
 	return nil, call.Invalid("%s: %s: %s needs a field of %s: %s__field; the fields are %s", argument, path, function, target.Model().Name, base, strings.Join(comparedFields(target), ", "))
+}
+
+// onlyOfGroups says where a function is offered that values of related rows do not have.
+func onlyOfGroups(argument, path, function string, target access.Scope) error {
+	return call.Invalid("%s: %s: %s is a measure of aggregate only; ask aggregate of %s, and group its rows there", argument, path, function, target.Model().Name)
 }
 
 // relatedPath says which value of which related rows is meant.
@@ -131,6 +139,8 @@ func (s *RowSet) relatedOf(argument, name, function, path string, filters json.R
 		switch {
 		case !ok:
 			return nil, noManyRelation(argument, function, path, at)
+		case r.Many && !ofRelated(function):
+			return nil, onlyOfGroups(argument, path, function, target)
 		case r.Many && (behind == "") != (function == "count"):
 			return nil, call.Invalid(`%s: %s: send {"count": "%s"} for the number of rows, or {"sum": "%s__field"} (also avg, min, max, count_distinct) with a field of %s`, argument, path, r.Name, r.Name, target.Model().Name)
 		case r.Many:
