@@ -12,7 +12,7 @@ func (m Measure) needsPlaces() bool { return m.Func == Percentile || m.Func == T
 // placed returns a grouping with the same columns whose rows know their places: they are read through a windowing. Whatever the keys
 // and measures look at is computed there, and they themselves have no joins.
 func (g *Grouping) placed() *Grouping {
-	p := &placing{rows: &Windowing{From: g.From, Joins: g.Joins, Where: g.Where}, keys: g.Keys}
+	p := &placing{rows: &Windowing{From: g.From, Joins: g.Joins, Where: g.Where}, keys: g.Keys, known: map[placed]places{}}
 	var finish []func(columns []*Column)
 	groups := &Grouping{Keys: append([]GroupKey{}, g.Keys...), Measures: append([]Measure{}, g.Measures...), MinRows: g.MinRows}
 	read := func(from Ref, to *Ref) {
@@ -48,7 +48,18 @@ func (g *Grouping) placed() *Grouping {
 type placing struct {
 	rows *Windowing
 	keys []GroupKey
+	// known are the places of the windows of measures without a condition: percentiles of the same column share them.
+	known map[placed]places
 }
+
+// placed is what places are of: Texts, or a Percentile of a column.
+type placed struct {
+	of    Ref
+	texts bool
+}
+
+// places say where the value is among the columns of the rows, and the first of its two windows among the windows.
+type places struct{ value, window int }
 
 // column returns the place of a column among those of the rows.
 func (p *placing) column(r Ref) int {
@@ -63,6 +74,23 @@ func (p *placing) column(r Ref) int {
 
 // place gives the rows their places for a measure, and returns what tells the measure where they are.
 func (p *placing) place(m *Measure) func([]*Column) {
+	of := placed{m.Ref, m.Func == Texts}
+	at, ok := p.known[of]
+	if !ok || m.Where != nil {
+		at = p.add(m)
+	}
+	if m.Where == nil {
+		p.known[of] = at
+	}
+	return func(columns []*Column) {
+		windows := columns[len(p.rows.Columns):]
+		m.Ref, m.Place, m.Among = Ref{Column: columns[at.value]}, windows[at.window], windows[at.window+1]
+		m.Where = Not{IsNull{columns[at.value]}}
+	}
+}
+
+// add adds the value of a measure and its windows.
+func (p *placing) add(m *Measure) places {
 	chosen := Chosen{Of: m.Ref, Where: m.Where, As: Decimal}
 	if m.Func == Texts {
 		chosen.As = Text
@@ -76,13 +104,9 @@ func (p *placing) place(m *Measure) func([]*Column) {
 		place = Window{Func: DenseRank, Of: of, Per: p.keys}
 		among = Window{Func: RowNumber, Per: append(append([]GroupKey{}, p.keys...), GroupKey{Ref: of})}
 	}
-	value, window := p.column(of), len(p.rows.Windows)
+	at := places{p.column(of), len(p.rows.Windows)}
 	p.rows.Windows = append(p.rows.Windows, place, among)
-	return func(columns []*Column) {
-		windows := columns[len(p.rows.Columns):]
-		m.Ref, m.Place, m.Among = Ref{Column: columns[value]}, windows[window], windows[window+1]
-		m.Where = Not{IsNull{columns[value]}}
-	}
+	return at
 }
 
 // column is the column of the value.
