@@ -86,9 +86,21 @@ type Chosen struct {
 	As Kind
 }
 
+// Outer is the value of a column of the row outside: of the row for which an Exists or a RelatedValue reads its rows. Only what they
+// read has such columns.
+type Outer struct{ Of Ref }
+
 func (Chosen) expression()       {}
 func (RelatedValue) expression() {}
 func (Arithmetic) expression()   {}
+func (Outer) expression()        {}
+
+// Column returns the column of the value.
+func (o Outer) Column() *Column {
+	c := *o.Of.Column
+	c.Expression = o
+	return &c
+}
 
 // Column returns the column of the value.
 func (v RelatedValue) Column(name string) *Column {
@@ -184,7 +196,9 @@ func (c *Column) Reads(visit func(Ref)) {
 		for _, own := range e.Rows.Ours {
 			visit(Ref{Join: e.Of, Column: own})
 		}
+		e.Rows.EachOuter(visit)
 	case Reading: // of the row itself
+	case Outer: // of another row
 	case Chosen:
 		if e.Of.Column != nil {
 			visit(e.Of)
@@ -200,9 +214,25 @@ func (c *Column) Reads(visit func(Ref)) {
 	}
 }
 
+// EachOuter visits what the conditions ask of the row outside, and the columns that this is computed from.
+func (e Exists) EachOuter(visit func(Ref)) {
+	var column func(*Column)
+	column = func(c *Column) {
+		if outer, ok := c.Expression.(Outer); ok {
+			visit(outer.Of)
+			outer.Of.Column.Reads(visit)
+			return
+		}
+		c.Reads(func(r Ref) { column(r.Column) })
+	}
+	EachColumn(e.Where, column)
+}
+
 // EachColumn visits the columns that a condition asks for: of the row and of joins, but not of the rows for which an Exists looks.
 func EachColumn(c Condition, visit func(*Column)) {
 	switch c := c.(type) {
+	case Exists:
+		c.EachOuter(func(r Ref) { visit(r.Column) })
 	case And:
 		for _, part := range c {
 			EachColumn(part, visit)

@@ -74,6 +74,7 @@ type askingForms struct {
 	Fields   string `json:"fields,omitempty"`
 	Measures string `json:"measures,omitempty"`
 	Segments string `json:"segments,omitempty"`
+	Filters  string `json:"filters"`
 	Top      string `json:"top"`
 }
 
@@ -263,7 +264,10 @@ func askingOf(d *description) *askingForms {
 	if !lists && !computes {
 		return nil
 	}
-	forms := &askingForms{Top: "{per: [name], n: 1}: the first n by order_by of each; ties: true keeps equal ones"}
+	forms := &askingForms{
+		Filters: "values may be {_now: -30d}, {_field: other}, {mul: [a, b]}, {_measure: {avg: field, filters: {…}}}, of in {_values: {model: m, field: path, filters: {…}}}; in filters of a _measure or of related rows {_outer: field} is the row outside: price__gt: {_measure: {avg: price, filters: {genre_id: {_outer: genre_id}}}}",
+		Top:     "{per: [name], n: 1}: the first n by order_by of each; ties: true keeps equal ones",
+	}
 	if lists {
 		forms.Fields = "also {as: t, mul: [a, b]}, add, sub, div, round: [a, digits], days (hours, seconds): [from, to or {_now: 0d}]; filters, order_by and group_by (t__month, text__prefix_1) take t"
 		if i := slices.IndexFunc(d.Relationships, func(r relationInfo) bool { return r.Kind == kindToMany }); i >= 0 {

@@ -25,7 +25,7 @@ var messagesOfAsking = []messageRow{
 	{token: "root", tool: "list_book", arguments: `{"filters":{"title__not_in":["x"]}}`,
 		want: `filters: title__not_in: there is no lookup "not_in"; send "_not": {"title__in": […]}`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"price__gt":{"_field":"price"}}}`,
-		want: `filters: price__gt: _field names the field itself, and it means the same row: each row would be compared with itself; compare with another field, or with what all rows come to: {"_measure": {"avg": "price"}}`},
+		want: `filters: price__gt: _field names the field itself, and it means the same row: each row would be compared with itself; compare with another field, or with what all rows come to: {"_measure": {"avg": "price"}}; inside the filters of a _measure or of related rows, {"_outer": "price"} is the field of the row outside`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"_or":[{"id":1}]}}`,
 		want: `filters: _or: conditions are joined by _any: [{…}, {…}]`},
 	{token: "root", tool: "list_book", arguments: `{"filters":{"_xor":[{"id":1}]}}`,

@@ -42,7 +42,11 @@ func (w *world) member(t *table, alias string, level int) (key string, argument 
 		return w.quantified(pick(w.random, referring...), alias, level)
 	case n < 41 && level == 1:
 		return w.amongValues(t, alias, level)
-	case n < 50:
+	case n < 46 && level == 1:
+		if key, argument, statement, ok := w.measuredBeside(t, alias); ok {
+			return key, argument, statement
+		}
+	case n < 54:
 		if key, argument, statement, ok := w.comparedFields(t, alias); ok {
 			return key, argument, statement
 		}
@@ -76,6 +80,11 @@ func (r *ref) on(from, to string) string {
 func (w *world) quantified(r *ref, alias string, level int) (key string, argument any, statement string) {
 	inner := fmt.Sprintf("q%d", level)
 	object, condition := w.condition(r.from, inner, level+1)
+	if chance(w.random, 30) {
+		if key, argument, statement, ok := w.outerCompared(r.from, inner, r.to, alias); ok && object[key] == nil {
+			object[key], condition = argument, "("+condition+" and "+statement+")"
+		}
+	}
 	count := func(condition string) string {
 		return "(select count(*) from " + r.from.name + " " + inner + " where " + r.on(inner, alias) + " and " + condition + ")"
 	}

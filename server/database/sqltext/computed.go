@@ -19,6 +19,8 @@ func (w *writer) expression(alias int, c *database.Column) {
 		w.alias = before
 	case database.Arithmetic:
 		w.dialect.arithmetic(w, c, e)
+	case database.Outer:
+		w.outside(func() { w.ref(e.Of) })
 	}
 }
 

@@ -124,6 +124,8 @@ func fencedJoins(dst []*database.Join, c database.Condition) []*database.Join {
 	case database.CompareRefs:
 		add(c.Left.Join)
 		add(c.Right.Join)
+	case database.Exists:
+		c.EachOuter(func(r database.Ref) { add(r.Join) })
 	}
 	return dst
 }

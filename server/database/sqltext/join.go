@@ -44,12 +44,21 @@ func (w *writer) source(from database.Source) {
 
 // nested writes a source, with joins, within another one: with an alias of its own.
 func (w *writer) nested(joins []*database.Join, write func()) {
-	alias, base := w.alias, w.base
+	alias, base, outer := w.alias, w.base, w.outer
 	w.aliases++
-	w.alias, w.base = w.aliases, w.aliases
+	w.alias, w.base, w.outer = w.aliases, w.aliases, append(outer, base)
 	w.number(joins)
 	write()
-	w.alias, w.base = alias, base
+	w.alias, w.base, w.outer = alias, base, outer
+}
+
+// outside writes about the row in which the present source is nested.
+func (w *writer) outside(write func()) {
+	alias, base, outer := w.alias, w.base, w.outer
+	last := len(outer) - 1
+	w.alias, w.base, w.outer = outer[last], outer[last], outer[:last:last]
+	write()
+	w.alias, w.base, w.outer = alias, base, outer
 }
 
 // number gives joins their numbers.

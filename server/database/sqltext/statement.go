@@ -162,6 +162,8 @@ type writer struct {
 	// alias (unaliased) columns are written by their names alone. base is the number of the statement's own source, or the
 	// number of the source of the EXISTS that is being written.
 	alias, aliases, base int
+	// outer are the bases of the sources in which the present one is nested, the innermost last.
+	outer []int
 	// joins are the joins that have a number.
 	joins []numberedJoin
 	// written is the table that an UPDATE or DELETE writes to.

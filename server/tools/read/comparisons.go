@@ -81,7 +81,7 @@ func (r *conditionReader) compareTo(s *RowSet, at place, t filterTarget, name st
 		return nil, r.invalid("a field of type %s cannot be compared with %s of type %s; name one of the same type", own.Kind, word, other.Column.Kind)
 	}
 	if at.ref(t.field.Column) == other {
-		return nil, r.invalid(`_field names the field itself, and it means the same row: each row would be compared with itself; compare with another field, or with what all rows come to: {"_measure": {"avg": %q}}`, t.field.Name)
+		return nil, r.invalid(`_field names the field itself, and it means the same row: each row would be compared with itself; compare with another field, or with what all rows come to: {"_measure": {"avg": %q}}; inside the filters of a _measure or of related rows, {"_outer": %q} is the field of the row outside`, t.field.Name, t.field.Name)
 	}
 	condition := database.CompareRefs{Left: at.ref(t.field.Column), Op: op, Right: other}
 	if name == "ne" {
@@ -113,7 +113,7 @@ func (r *conditionReader) otherField(s *RowSet, path string) (database.Ref, erro
 }
 
 // measure finds the one value that a measure of a model's rows has: of all those that the token sees, whatever else the call
-// asks for. It is joined to every row. The model is that of the rows, or another one.
+// asks for, or of those that its own filters choose for each row outside. The model is that of the rows, or another one.
 func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref, error) {
 	of := s.Scope
 	given := call.Members(raw)
@@ -128,7 +128,7 @@ func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref,
 	if !call.FindOperation("aggregate").OfferedFor(m.Catalog(), m) {
 		return database.Ref{}, r.invalid("_measure: aggregate is not offered for %s; compare with a value", m.Name)
 	}
-	rows := &RowSet{Scope: of}
+	rows := &RowSet{Scope: of, outer: s}
 	sent := sentMeasure{argument: r.argument + ": " + r.key + ": _measure", raw: raw, given: given}
 	sent.conditions = func(filters json.RawMessage) (database.And, error) {
 		return r.inside(r.key+": _measure: filters", rows, filters)
@@ -137,9 +137,11 @@ func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref,
 	if err != nil {
 		return database.Ref{}, err
 	}
-	source := (&database.Grouping{
-		From: of.Source(), Joins: rows.joins, Measures: []database.Measure{measure}, MinRows: m.Declared.MinGroupSize,
-	}).Source()
+	grouping := &database.Grouping{From: of.Source(), Joins: rows.joins, Measures: []database.Measure{measure}, MinRows: m.Declared.MinGroupSize}
+	if rows.outerRefs > 0 {
+		return r.measureForEach(s, rows, grouping)
+	}
+	source := grouping.Source()
 	join, err := s.join(&database.Join{From: source}, nil, of)
 	return database.Ref{Join: join, Column: source.Table().Columns[0]}, err
 }

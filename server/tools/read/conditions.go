@@ -161,7 +161,7 @@ func (r *conditionReader) related(s *RowSet, at place, key string, relation *cat
 	if computed != nil {
 		return r.filter(s, at.at(computed), key, value)
 	}
-	rows := &RowSet{Scope: target}
+	rows := &RowSet{Scope: target, outer: s}
 	exists := database.Exists{From: target.Source(), Ours: relation.Ours, Theirs: relation.Theirs}
 	word, comparison, _ := strings.Cut(rest, "__")
 	if rows.base().has(word) || rows.base().has(rest) {

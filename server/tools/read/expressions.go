@@ -37,7 +37,7 @@ var (
 func computes(word string) bool {
 	_, isOperator := operators[word]
 	_, isUnit := units[word]
-	return isOperator || isUnit
+	return isOperator || isUnit || word == wordOuter
 }
 
 // expressionReader reads an expression about the rows of a set (docs/design/asking.md, "Expressions").
@@ -60,6 +60,9 @@ func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Fiel
 	}
 	function := functions[0]
 	value, filters := given[function], given["filters"]
+	if function == wordOuter {
+		return r.rows.outside(r.argument, value)
+	}
 	if _, ok := measureFuncs[function]; ok {
 		path, ok := jsontext.ReadString(value)
 		if !ok {

@@ -29,6 +29,10 @@ type RowSet struct {
 	// relations are the joins' relations, and scopes where they lead to.
 	relations []*catalog.Relation
 	scopes    []access.Scope
+	// outer is the set of the row outside if these rows are asked for within a condition or value of it; nil otherwise. outerRefs counts
+	// what the call asks of that row here.
+	outer     *RowSet
+	outerRefs int
 	// calendar is by what the call reads moments.
 	calendar lookup.Calendar
 	// computed are the values that the call computes for each row, and names those of them to which it gives a name.

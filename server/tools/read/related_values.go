@@ -96,7 +96,7 @@ func (s *RowSet) relatedValue(p relatedPath) (*catalog.Field, error) {
 	if p.function != "count" && !call.FindOperation("aggregate").OfferedFor(m.Catalog(), m) {
 		return nil, call.Invalid("%s: %s: aggregate is not offered for %s, so only a count of its rows can be asked for", p.argument, p.name, m.Name)
 	}
-	rows := &RowSet{Scope: p.target, calendar: s.calendar, conditionsRead: s.conditionsRead, depth: p.at.relations + 1}
+	rows := &RowSet{Scope: p.target, outer: s, calendar: s.calendar, conditionsRead: s.conditionsRead, depth: p.at.relations + 1}
 	value := database.RelatedValue{
 		Rows:    database.Exists{From: p.target.Source(), Ours: p.relation.Ours, Theirs: p.relation.Theirs},
 		Measure: database.Measure{Func: measureFuncs[p.function]}, Of: p.at.join, MinRows: m.Declared.MinGroupSize,

@@ -95,7 +95,7 @@ func followsLimited(where database.Condition) bool {
 	case database.Joined:
 		return joinLimited(c.Join) || followsLimited(c.Condition)
 	case database.CompareRefs:
-		return joinLimited(c.Left.Join) || joinLimited(c.Right.Join)
+		return refLimited(c.Left) || refLimited(c.Right)
 	case database.Exists:
 		return c.From.Policy() != nil || followsLimited(c.Where)
 	case database.InRows:
@@ -112,12 +112,18 @@ func columnLimited(c *database.Column) bool {
 		return joinLimited(v.Of) || followsLimited(v.Rows)
 	}
 	limited := false
-	if v, ok := c.Expression.(database.Chosen); ok {
+	switch v := c.Expression.(type) {
+	case database.Chosen:
 		limited = followsLimited(v.Where)
+	case database.Outer:
+		return refLimited(v.Of)
 	}
-	c.Reads(func(r database.Ref) { limited = limited || joinLimited(r.Join) || columnLimited(r.Column) })
+	c.Reads(func(r database.Ref) { limited = limited || refLimited(r) })
 	return limited
 }
+
+// refLimited reports whether a column is computed of rows under a row policy, or is one of theirs.
+func refLimited(r database.Ref) bool { return joinLimited(r.Join) || columnLimited(r.Column) }
 
 // joinLimited reports whether a join, or one that it goes through, leads to rows under a row policy; a nil join does not.
 func joinLimited(join *database.Join) bool {
