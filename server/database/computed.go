@@ -44,6 +44,8 @@ const (
 	Divide
 	// Round rounds Left, an exact number, to Digits behind the point, halves away from zero. It has no Right.
 	Round
+	// Bucket is the greatest multiple of Right, a Number above 0, that is not above Left. A float stands for its shortest decimal.
+	Bucket
 	// Elapsed is the time from Left to Right, both dates or timestamps, in a Unit.
 	Elapsed
 )
@@ -86,6 +88,16 @@ type Chosen struct {
 	As Kind
 }
 
+// Random is another number for each row, and each time.
+type Random struct{}
+
+// RandomColumn returns the column of such numbers.
+func RandomColumn() *Column {
+	c := derived(Float)
+	c.Name, c.Expression = "random", Random{}
+	return c
+}
+
 // Outer is the value of a column of the row outside: of the row for which an Exists or a RelatedValue reads its rows. Only what they
 // read has such columns.
 type Outer struct{ Of Ref }
@@ -94,6 +106,7 @@ func (Chosen) expression()       {}
 func (RelatedValue) expression() {}
 func (Arithmetic) expression()   {}
 func (Outer) expression()        {}
+func (Random) expression()       {}
 
 // Column returns the column of the value.
 func (o Outer) Column() *Column {
@@ -113,7 +126,7 @@ func (v RelatedValue) Column(name string) *Column {
 // Column returns the column of the result.
 func (a Arithmetic) Column(name string) *Column {
 	c := a.column()
-	if c.Exact() && a.Operator != Round && a.Operator != Elapsed {
+	if c.Exact() && a.Operator != Round && a.Operator != Bucket && a.Operator != Elapsed {
 		c.Computed = max(c.Computed, a.Left.column().Computed, a.Right.column().Computed)
 	}
 	c.Name, c.Expression = name, a
@@ -125,6 +138,10 @@ func (a Arithmetic) column() *Column {
 	switch {
 	case a.Operator == Round:
 		return digits(Decimal, a.Digits)
+	case a.Operator == Bucket && right.Kind == Integer:
+		return digits(Integer, -1)
+	case a.Operator == Bucket:
+		return digits(Decimal, right.scale())
 	case a.Operator == Elapsed && a.Unit == Seconds:
 		return digits(Decimal, momentDigits)
 	case a.Operator == Elapsed && a.Unit == Days && left.Kind == Date && right.Kind == Date:
@@ -199,6 +216,7 @@ func (c *Column) Reads(visit func(Ref)) {
 		e.Rows.EachOuter(visit)
 	case Reading: // of the row itself
 	case Outer: // of another row
+	case Random:
 	case Chosen:
 		if e.Of.Column != nil {
 			visit(e.Of)

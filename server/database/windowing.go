@@ -24,10 +24,11 @@ const (
 	Rank
 	// DenseRank counts the values of Of from 1, in the order of their bytes.
 	DenseRank
-	// WindowSum and WindowCount are of the row and of those before it: of Last rows in all, or of all of them. WholeCount is of all
-	// rows of the window.
+	// WindowSum and WindowCount are of the row and of those before it: of Last rows in all, or of all of them. WholeSum and WholeCount
+	// are of all rows of the window, and have no Order.
 	WindowSum
 	WindowCount
+	WholeSum
 	WholeCount
 	// Previous is the value of the row that is Last rows before, Next of the one behind.
 	Previous
@@ -68,7 +69,7 @@ func (v *Windowing) Source() Source {
 // column describes the window's values.
 func (w *Window) column() *Column {
 	switch w.Func {
-	case WindowSum:
+	case WindowSum, WholeSum:
 		return (&Measure{Func: Sum, Ref: w.Of}).column()
 	case Previous, Next:
 		return (&Measure{Func: Max, Ref: w.Of}).column()

@@ -266,17 +266,17 @@ func askingOf(d *description) *askingForms {
 	}
 	forms := &askingForms{
 		Filters: "values may be {_now: -30d}, {_field: other}, {mul: [a, b]}, {_measure: {avg: field, filters: {…}}}, of in {_values: {model: m, field: path, filters: {…}}}; in filters of a _measure or of related rows {_outer: field} is the row outside: price__gt: {_measure: {avg: price, filters: {genre_id: {_outer: genre_id}}}}",
-		Top:     "{per: [name], n: 1}: the first n by order_by of each; ties: true keeps equal ones",
+		Top:     "{per: [name], n: 1}: the first n by order_by of each; ties: true keeps equal ones; order_by [?] is random",
 	}
 	if lists {
-		forms.Fields = "also {as: t, mul: [a, b]}, add, sub, div, round: [a, digits], days (hours, seconds): [from, to or {_now: 0d}]; filters, order_by and group_by (t__month, text__prefix_1) take t"
+		forms.Fields = "also {as: t, mul: [a, b]}, add, sub, div, round: [a, digits], bucket: [a, width] (the multiple below), days (hours, seconds): [from, to or {_now: 0d}]; filters, order_by and group_by (t__month, text__prefix_1) take t"
 		if i := slices.IndexFunc(d.Relationships, func(r relationInfo) bool { return r.Kind == kindToMany }); i >= 0 {
 			name := d.Relationships[i].Name
 			forms.Fields += fmt.Sprintf("; %s__count, %[1]s__sum__field (avg, min, max), {as: t, count: %[1]s, filters: {…}}", name)
 		}
 	}
 	if computes {
-		forms.Measures = "of a field or of {mul: [a, b]}, …: also median, {percentile: [field, 0.9]}, stddev, texts (distinct ones, joined); of other measures ratio and difference: [m, n], share (of 1), rank, previous, change ((m - previous) / previous), running and {moving: m, last: 3} (an average); these go by order_by over the groups there are, perhaps per: [group]; fill: true adds the empty groups of date__month, …"
+		forms.Measures = "of a field or of {mul: [a, b]}, …: also median, {percentile: [field, 0.9]}, stddev, texts (distinct ones, joined); of other measures ratio and difference: [m, n], share (of 1), mean (of all groups), rank, previous, change ((m - previous) / previous), running and {moving: m, last: 3} (an average); these go by order_by over the groups there are, perhaps per: [group]; fill: true adds the empty groups of date__month, …"
 	}
 	return forms
 }

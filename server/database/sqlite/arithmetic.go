@@ -26,7 +26,7 @@ func registerArithmetic(d *sqlite.Driver) {
 	register(sqltext.SQLiteWeight, 3, weight)
 }
 
-// compute adds, subtracts or multiplies two numbers. It is NULL if one of them is none.
+// compute adds, subtracts or multiplies two numbers, or takes the multiple of the second that is not above the first. It is NULL if one of them is none.
 func compute(args []driver.Value) (driver.Value, error) {
 	left, ok := toNumber(args[1])
 	right, also := toNumber(args[2])
@@ -37,6 +37,14 @@ func compute(args []driver.Value) (driver.Value, error) {
 	case "*":
 		left.unscaled.Mul(&left.unscaled, &right.unscaled)
 		left.scale += right.scale
+	case "bucket":
+		scale := max(left.scale, right.scale)
+		left.rescale(scale)
+		right.rescale(scale)
+		if right.unscaled.Sign() <= 0 {
+			return nil, nil
+		}
+		left.unscaled.Sub(&left.unscaled, new(big.Int).Mod(&left.unscaled, &right.unscaled))
 	case "-":
 		right.unscaled.Neg(&right.unscaled)
 		left.add(&right)

@@ -19,6 +19,8 @@ func (w *writer) expression(alias int, c *database.Column) {
 		w.alias = before
 	case database.Arithmetic:
 		w.dialect.arithmetic(w, c, e)
+	case database.Random:
+		w.text(w.dialect.random())
 	case database.Outer:
 		w.outside(func() { w.ref(e.Of) })
 	}
@@ -60,6 +62,15 @@ func (w *writer) relatedValue(c *database.Column, v database.RelatedValue) {
 	})
 	w.text(")")
 	w.dialect.related(w, c)
+}
+
+// bucket writes the greatest multiple of a number that is not above another one: of exact numbers, that one less what a division leaves.
+func (w *writer) bucket(left, right func(), digits int) {
+	w.around("round(", left, " - mod(mod(")
+	w.around("", left, ", ")
+	w.around("", right, ") + ")
+	w.around("", right, ", ")
+	w.around("", right, "), "+strconv.Itoa(digits)+")")
 }
 
 // isFloat reports whether an operand is a float.

@@ -80,6 +80,8 @@ type Dialect interface {
 	sortKey(w *writer, c *database.Column, write func())
 	// nullsFirst reports whether NULLs come first in an ascending order.
 	nullsFirst() bool
+	// random is a number that is another one for each row.
+	random() string
 	// rowComparison reports whether the engine uses an index for (a, b) > (x, y).
 	rowComparison() bool
 

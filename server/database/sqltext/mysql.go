@@ -28,6 +28,7 @@ func (mysql) selectPrefix(int) string { return "" }
 func (mysql) selectSuffix(int) string { return "" }
 func (mysql) lock() string            { return " FOR UPDATE" }
 func (mysql) nullsFirst() bool        { return true }
+func (mysql) random() string          { return "rand()" }
 func (mysql) rowComparison() bool     { return false }
 func (mysql) noValues() string        { return " () VALUES ()" }
 func (d mysql) returning() bool       { return d.mariaDB }

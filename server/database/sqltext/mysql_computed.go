@@ -14,6 +14,8 @@ func (d mysql) arithmetic(w *writer, c *database.Column, a database.Arithmetic) 
 	switch {
 	case a.Operator == database.Round:
 		w.around("round(", left, ", "+strconv.Itoa(a.Digits)+")")
+	case a.Operator == database.Bucket:
+		w.bucket(left, right, max(c.Scale, 0))
 	case a.Operator == database.Elapsed:
 		d.elapsed(w, c, a)
 	case a.Operator == database.Divide && c.Kind != database.Float:

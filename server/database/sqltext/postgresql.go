@@ -28,6 +28,7 @@ func (postgresql) selectPrefix(int) string { return "" }
 func (postgresql) selectSuffix(int) string { return "" }
 func (postgresql) lock() string            { return " FOR UPDATE" }
 func (postgresql) nullsFirst() bool        { return false }
+func (postgresql) random() string          { return "random()" }
 func (postgresql) rowComparison() bool     { return true }
 func (postgresql) noValues() string        { return " DEFAULT VALUES" }
 func (postgresql) returning() bool         { return true }

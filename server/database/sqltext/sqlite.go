@@ -62,6 +62,7 @@ func (sqlite) selectSuffix(rows int) string {
 
 func (sqlite) lock() string        { return "" }
 func (sqlite) nullsFirst() bool    { return true }
+func (sqlite) random() string      { return "random()" }
 func (sqlite) rowComparison() bool { return true }
 func (sqlite) noValues() string    { return " DEFAULT VALUES" }
 func (sqlite) returning() bool     { return true }

@@ -27,6 +27,9 @@ func (d sqlite) arithmetic(w *writer, c *database.Column, a database.Arithmetic)
 		w.around("", right, ")")
 	case a.Operator == database.Round:
 		w.around(SQLiteRound+"(", left, ", "+strconv.Itoa(a.Digits)+")")
+	case a.Operator == database.Bucket:
+		w.around(SQLiteCompute+"('bucket', ", left, ", ")
+		w.around("", right, ", "+strconv.Itoa(max(c.Scale, 0))+")")
 	case a.Operator == database.Divide:
 		w.around(SQLiteRatio+"("+SQLiteNumber+"(", left, "), ")
 		w.around(SQLiteNumber+"(", right, "))")

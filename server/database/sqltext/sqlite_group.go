@@ -20,7 +20,7 @@ const (
 	SQLiteRatio = "mcp_ratio"
 	// SQLiteNumber is a function of a value: the text of the number that it is, NULL if it is none.
 	SQLiteNumber = "mcp_number"
-	// SQLiteCompute is a function of an operator (+, -, *), two numbers, and the number of digits behind the point that the result
+	// SQLiteCompute is a function of an operator (+, -, *, bucket), two numbers, and the number of digits behind the point that the result
 	// shows at least. SQLiteRound is a function of a number and of the number of digits to round it to.
 	SQLiteCompute = "mcp_compute"
 	SQLiteRound   = "mcp_round"

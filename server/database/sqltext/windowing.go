@@ -51,6 +51,8 @@ func (w *writer) window(c *database.Column, win *database.Window, groups bool) {
 	case database.WindowCount:
 		w.around("count(", of, ")")
 		frame = frameOf(win.Last)
+	case database.WholeSum:
+		w.dialect.windowSum(w, c, of)
 	case database.WholeCount:
 		w.around("count(", of, ")")
 	case database.Previous:

@@ -36,7 +36,7 @@ type derivedForm struct {
 
 var derivedForms = map[string]derivedForm{
 	"ratio": {of: 2}, "difference": {of: 2}, "share": {of: 1},
-	"running": {of: 1, windows: true}, "rank": {of: 1, windows: true}, "moving": {of: 1, back: "last", windows: true},
+	"mean": {of: 1, windows: true}, "running": {of: 1, windows: true}, "rank": {of: 1, windows: true}, "moving": {of: 1, back: "last", windows: true},
 	"previous": {of: 1, back: "by", windows: true}, "change": {of: 1, back: "by", windows: true},
 }
 
@@ -93,7 +93,7 @@ func readDerived(argument string, sent namedMeasure, given map[string]json.RawMe
 }
 
 func invalidDerived(argument string, raw json.RawMessage) error {
-	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"share", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
+	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
 		argument, lookup.Excerpt(raw))
 }
 

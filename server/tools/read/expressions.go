@@ -25,7 +25,7 @@ const (
 
 // The operators of expressions, and the units of a time between two moments.
 var (
-	operators = map[string]database.Operator{"add": database.Add, "sub": database.Subtract, "mul": database.Multiply, "div": database.Divide, "round": database.Round}
+	operators = map[string]database.Operator{"add": database.Add, "sub": database.Subtract, "mul": database.Multiply, "div": database.Divide, "round": database.Round, "bucket": database.Bucket}
 	units     = map[string]database.Unit{"days": database.Days, "hours": database.Hours, "seconds": database.Seconds}
 	// otherOperators are operators as other programs call them.
 	otherOperators = map[string]string{"plus": "add", "sum_of": "add", "+": "add", "subtract": "sub", "minus": "sub", "-": "sub", "multiply": "mul", "times": "mul",
@@ -86,7 +86,7 @@ func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Fiel
 
 // form says what an expression must be.
 func (r *expressionReader) form(raw json.RawMessage) error {
-	return call.Invalid(`%s must be {"add"|"sub"|"mul"|"div": [a, b]}, {"round": [a, digits]}, {"days"|"hours"|"seconds": [from, to]}, or of related rows {"count": relation} or {"sum"|"avg"|"min"|"max": "relation__field"}, with filters of its own if need be, not %s`,
+	return call.Invalid(`%s must be {"add"|"sub"|"mul"|"div": [a, b]}, {"round": [a, digits]}, {"bucket": [a, width]}, {"days"|"hours"|"seconds": [from, to]}, or of related rows {"count": relation} or {"sum"|"avg"|"min"|"max": "relation__field"}, with filters of its own if need be, not %s`,
 		r.argument, lookup.Excerpt(raw))
 }
 
@@ -120,6 +120,9 @@ func (r *expressionReader) arithmetic(function string, raw, value json.RawMessag
 		}
 		return a, nil
 	}
+	if operator == database.Bucket && !isWidth(parts[1]) {
+		return a, call.Invalid("%s: bucket: the width must be a number above 0 of at most 20 digits, not %s", r.argument, lookup.Excerpt(parts[1]))
+	}
 	for i, part := range parts[1:] {
 		if i > 0 { // a, b, c is (a, b), c
 			a.Left = database.Operand{Ref: database.Ref{Column: a.Column(function)}}
@@ -141,6 +144,11 @@ func (r *expressionReader) number(raw json.RawMessage) (database.Operand, error)
 		err = call.Invalid("%s: %s is of type %s, and only numbers can be computed with; for the time between two dates send {\"days\": [from, to]}", r.argument, field, o.Column.Kind)
 	}
 	return o, err
+}
+
+// isWidth reports whether a value is a number that buckets can be wide.
+func isWidth(raw json.RawMessage) bool {
+	return plainNumber.Match(raw) && raw[0] != '-' && strings.Trim(string(raw), "0.") != ""
 }
 
 // plainNumber is a number that every engine takes.

@@ -106,7 +106,10 @@ func planList(rows *RowSet, a *listArguments) (*database.Select, error) {
 	if plan.Order, err = rows.order(a.orderBy); err != nil {
 		return nil, err
 	}
-	if rows.Scope.Model().UniqueKey {
+	if err := noPagesAtRandom(plan, a.cursor != ""); err != nil {
+		return nil, err
+	}
+	if rows.Scope.Model().UniqueKey && !isRandom(plan.Order) {
 		plan.Cursor = orderRefs(plan.Order)
 	}
 	plan.Joins = rows.joins

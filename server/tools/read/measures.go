@@ -144,7 +144,7 @@ func orderedMembers(raw json.RawMessage) ([]namedMeasure, bool) {
 }
 
 // measuresOfMeasures says which measures are of other ones.
-const measuresOfMeasures = `; or of other measures {"ratio" or "difference": [name, name]}, {"share", "running", "previous", "change" or "rank": name}, {"moving": name, "last": 3}`
+const measuresOfMeasures = `; or of other measures {"ratio" or "difference": [name, name]}, {"share", "mean", "running", "previous", "change" or "rank": name}, {"moving": name, "last": 3}`
 
 // sentMeasure is one measure that a call sent.
 type sentMeasure struct {

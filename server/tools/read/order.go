@@ -21,6 +21,12 @@ func (s *RowSet) order(names []string) ([]database.Order, error) {
 			order = append(order, database.Order{Join: at.join, Column: c, Descending: descending})
 		}
 	}
+	if slices.Contains(names, randomOrder) {
+		if len(names) > 1 {
+			return nil, call.Invalid("order_by: %q brings rows at random, and goes alone", randomOrder)
+		}
+		return append(order, database.Order{Column: database.RandomColumn()}), nil
+	}
 	descending := false
 	for _, text := range names {
 		var path string
@@ -56,6 +62,26 @@ func (s *RowSet) order(names []string) ([]database.Order, error) {
 		order = appendAll(order, s.Scope)
 	}
 	return order, nil
+}
+
+// randomOrder is the name of order_by that brings rows at random.
+const randomOrder = "?"
+
+// isRandom reports whether an order is another one each time.
+func isRandom(order []database.Order) bool {
+	if len(order) == 0 || order[0].Column == nil {
+		return false
+	}
+	_, random := order[0].Column.Expression.(database.Random)
+	return random
+}
+
+// noPagesAtRandom refuses a page of rows in a random order other than the first: it would have rows again.
+func noPagesAtRandom(plan *database.Select, cursor bool) error {
+	if isRandom(plan.Order) && (plan.Offset > 0 || cursor) {
+		return call.Invalid("order_by: %q brings rows at random, so there are no pages: leave offset and cursor out", randomOrder)
+	}
+	return nil
 }
 
 // readOrder reads one name of order_by: -name, or "name desc" as SQL has it.

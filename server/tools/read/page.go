@@ -57,7 +57,11 @@ func pageEnding(c *call.Call, scope access.Scope, plan *database.Select, page da
 	if groups {
 		p.Things, p.Less = "groups", "measures"
 	}
-	if page.More && next != nil {
+	random := isRandom(plan.Order)
+	if random {
+		p.Fixed, p.Narrow = true, "the order is random, so the same call brings others"
+	}
+	if page.More && next != nil && !random {
 		var err error
 		if p.Cursor, err = next(page.Last); err != nil {
 			return call.Ending{}, err
@@ -70,7 +74,7 @@ func pageEnding(c *call.Call, scope access.Scope, plan *database.Select, page da
 	if page.Shortened {
 		end.Note(shortened(&c.Request, scope.Model(), plan.MaxValue))
 	}
-	if (page.More || plan.Offset > 0) && !groups && !isDistinct(scope, plan.Order) {
+	if (page.More || plan.Offset > 0) && !groups && !random && !isDistinct(scope, plan.Order) {
 		end.Note("nothing tells these rows apart for certain, so that a row may be missing, or be there twice, in pages by offset: narrow the filters until one page has all rows")
 	}
 	return end, nil

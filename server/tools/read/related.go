@@ -93,6 +93,9 @@ func related(c *call.Call, a *relatedArguments) ([]byte, error) {
 	if plan.Order, err = rows.order(a.orderBy); err != nil {
 		return nil, err
 	}
+	if err = noPagesAtRandom(plan, false); err != nil {
+		return nil, err
+	}
 	plan.Joins = rows.joins
 	if err := a.Apply(plan, c.Settings.MaxResultBytes); err != nil {
 		return nil, err

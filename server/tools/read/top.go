@@ -82,6 +82,9 @@ func planTop(rows *RowSet, a *listArguments) (*database.Select, error) {
 	if err != nil {
 		return nil, err
 	}
+	if isRandom(inner.Order) {
+		return nil, call.Invalid("top: the first of each are by an order, and order_by %q has none; name a field", randomOrder)
+	}
 	var per []database.GroupKey
 	for _, path := range top.per {
 		key, err := readKey(matching, "top: per", path)

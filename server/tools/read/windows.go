@@ -73,10 +73,14 @@ func (w *windowReader) add(d *derivedMeasure) {
 	switch d.function {
 	case "running":
 		window.Func, window.Last = database.WindowSum, 0
-	case "moving":
+	case "moving", "mean":
 		window.Func = database.WindowSum
 		count := window
 		count.Func = database.WindowCount
+		if d.function == "mean" {
+			window.Func, count.Func = database.WholeSum, database.WholeCount
+			window.Order, count.Order = nil, nil
+		}
 		w.windowing.Windows = append(w.windowing.Windows, window, count)
 		return
 	case "rank":
@@ -126,7 +130,7 @@ func (w *windowReader) column(l *groupLayer, known map[string]*database.Column, 
 	switch d.function {
 	case "running", "rank", "previous":
 		known[name] = window(0).Column
-	case "moving":
+	case "moving", "mean":
 		known[name] = database.Arithmetic{Operator: database.Divide, Left: window(0), Right: window(1)}.Column(name)
 	case "change":
 		more := database.Arithmetic{Operator: database.Subtract, Left: database.Operand{Ref: of[0]}, Right: window(0)}.Column(name)
