@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"slices"
@@ -129,11 +130,15 @@ func (g *game) arithmetic() {
 		return
 	}
 	a, b := pick(g.random, numbers...), pick(g.random, numbers...)
-	operator := pick(g.random, "add", "sub", "mul", "div", "round")
+	operator := pick(g.random, "add", "sub", "mul", "div", "round", "bucket")
 	expression := map[string]any{"as": "x", operator: []any{a.name, b.name}}
 	digits := g.random.IntN(4)
 	if operator == "round" {
 		expression = map[string]any{"as": "x", "round": []any{map[string]any{"mul": []any{a.name, b.name}}, digits}}
+	}
+	width := pick(g.random, "1", "3", "0.5", "10", "0.25", "1000")
+	if operator == "bucket" {
+		expression = map[string]any{"as": "x", "bucket": []any{a.name, json.Number(width)}}
 	}
 	members := append(slices.Clip(t.kinds()[:len(t.key)]), member{name: "x", kind: aDecimal})
 	fields := []any{expression}
@@ -150,7 +155,11 @@ func (g *game) arithmetic() {
 	var want [][]value
 	for _, row := range g.rows(statement, outputs...) {
 		n := len(t.key)
-		want = append(want, append(slices.Clip(row[:n]), computedOf(operator, digits, row[n], row[n+1])))
+		right := row[n+1]
+		if operator == "bucket" {
+			right = value{text: width}
+		}
+		want = append(want, append(slices.Clip(row[:n]), computedOf(operator, digits, row[n], right)))
 	}
 	done.computed++
 	got, asked, ok := g.pages("list_"+t.name, map[string]any{"fields": fields, "total": "exact", "order_by": []any{pick(g.random, "", "-") + "x"}}, statement, len(want), members)
@@ -178,6 +187,10 @@ func computedOf(operator string, digits int, left, right value) value {
 		a.Mul(a, b)
 	case "round":
 		return value{text: trimmed(a.Mul(a, b).FloatString(digits))}
+	case "bucket":
+		multiple := new(big.Rat).Quo(a, b)
+		whole := new(big.Int).Div(multiple.Num(), multiple.Denom()) // rounds down, as the divisor is above 0
+		a.Mul(b, new(big.Rat).SetInt(whole))
 	case "div":
 		if b.Sign() == 0 {
 			return value{null: true}
@@ -244,8 +257,8 @@ func (g *game) groupsBesideOthers() {
 	back, last := 1+g.random.IntN(3), 1+g.random.IntN(4)
 	measures := map[string]any{"m": map[string]any{pick(g.random, "sum", "min", "max"): of.name}, "n": map[string]any{"count": "*"}, "all": map[string]any{"running": "m"},
 		"before": map[string]any{"previous": "m", "by": back}, "more": map[string]any{"change": "m", "by": back}, "mean": map[string]any{"moving": "m", "last": last},
-		"nth": map[string]any{"rank": "m"}, "part": map[string]any{"share": "n"}, "less": map[string]any{"difference": []any{"m", "n"}}}
-	members := []member{{name: by.name, kind: by.kind}, {name: "m", kind: of.kind}, {name: "n", kind: anInteger}, {name: "all", kind: aDecimal}, {name: "before", kind: aDecimal}, {name: "more", kind: aDecimal}, {name: "mean", kind: aDecimal}, {name: "nth", kind: anInteger}, {name: "part", kind: aDecimal}, {name: "less", kind: aDecimal}}
+		"nth": map[string]any{"rank": "m"}, "part": map[string]any{"share": "n"}, "less": map[string]any{"difference": []any{"m", "n"}}, "usual": map[string]any{"mean": "m"}}
+	members := []member{{name: by.name, kind: by.kind}, {name: "m", kind: of.kind}, {name: "n", kind: anInteger}, {name: "all", kind: aDecimal}, {name: "before", kind: aDecimal}, {name: "more", kind: aDecimal}, {name: "mean", kind: aDecimal}, {name: "nth", kind: anInteger}, {name: "part", kind: aDecimal}, {name: "less", kind: aDecimal}, {name: "usual", kind: aDecimal}}
 	arguments := map[string]any{"group_by": []any{by.name}, "measures": measures, "limit": 1000}
 	if chance(g.random, 50) {
 		arguments["order_by"] = []any{pick(g.random, "", "-") + pick(g.random, "m", "n", by.name)}
@@ -261,7 +274,7 @@ func (g *game) groupsBesideOthers() {
 	}
 	for i, row := range got {
 		want := append(slices.Clone(row[:3]), beside(got, i, back, last)...)
-		want = append(want, value{text: rounded(new(big.Rat).Quo(rat(row[2]), rows))}, computedOf("sub", 0, row[1], row[2]))
+		want = append(want, value{text: rounded(new(big.Rat).Quo(rat(row[2]), rows))}, computedOf("sub", 0, row[1], row[2]), meanOf(got))
 		if fmt.Sprint(want) != fmt.Sprint(row) {
 			g.differs(asked, "", "group %d: want %v, got %v", i, want, row)
 			return
@@ -301,6 +314,21 @@ func beside(groups [][]value, i, back, last int) []value {
 		}
 	}
 	return []value{running, before, change, mean, {text: fmt.Sprint(place)}}
+}
+
+// meanOf is the average of the groups' first measure.
+func meanOf(groups [][]value) value {
+	sum, count := new(big.Rat), int64(0)
+	for _, group := range groups {
+		if !group[1].null {
+			sum.Add(sum, rat(group[1]))
+			count++
+		}
+	}
+	if count == 0 {
+		return value{null: true}
+	}
+	return value{text: rounded(sum.Quo(sum, big.NewRat(count, 1)))}
 }
 
 func rat(v value) *big.Rat {
