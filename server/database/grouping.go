@@ -82,6 +82,9 @@ type Measure struct {
 	Func MeasureFunc
 	// Ref is the column that is counted or summed up.
 	Ref Ref
+	// Part is the piece of the values that CountDistinct counts, Zone its zone, as a GroupKey has them.
+	Part GroupPart
+	Zone *time.Location
 	// Where says which rows of the group it is about; nil is all.
 	Where Condition
 	// Fraction is that of a Percentile: a decimal from 0 to 1.

@@ -266,7 +266,7 @@ func askingOf(d *description) *askingForms {
 	}
 	forms := &askingForms{
 		Filters: "values may be {_now: -30d}, {_field: other}, {mul: [a, b]}, {_measure: {avg: field, filters: {…}}}, of in {_values: {model: m, field: path, filters: {…}}}; in filters of a _measure or of related rows {_outer: field} is the row outside: price__gt: {_measure: {avg: price, filters: {genre_id: {_outer: genre_id}}}}",
-		Top:     "{per: [name], n: 1}: the first n by order_by of each; ties: true keeps equal ones; order_by [?] is random",
+		Top:     "an argument of list and aggregate: {per: [name], n: 1}: the first n by order_by of each; ties: true keeps equal ones, without per of all; order_by [?] is random",
 	}
 	if lists {
 		forms.Fields = "also {as: t, mul: [a, b]}, add, sub, div, round: [a, digits], bucket: [a, width] (the multiple below), days (hours, seconds): [from, to or {_now: 0d}]; filters, order_by and group_by (t__month, text__prefix_1) take t"
@@ -276,7 +276,7 @@ func askingOf(d *description) *askingForms {
 		}
 	}
 	if computes {
-		forms.Measures = "of a field or of {mul: [a, b]}, …: also median, {percentile: [field, 0.9]}, stddev, texts (distinct ones, joined); of other measures ratio and difference: [m, n], share (of 1), mean (of all groups), rank, previous, change ((m - previous) / previous), running and {moving: m, last: 3} (an average); these go by order_by over the groups there are, perhaps per: [group]; fill: true adds the empty groups of date__month, …"
+		forms.Measures = "of a field or of {mul: [a, b]}, …: also median, {percentile: [field, 0.9]}, stddev, texts (distinct ones, joined); of other measures ratio, difference, add, mul, div: [m, n or number], round: [m, digits], share (of 1), mean (of all groups), rank (1 is the greatest), previous, change ((m - previous) / previous), running and {moving: m, last: 3} (an average): the last four by order_by over the groups there are, perhaps per: [group]; the argument fill: true adds the empty groups of date__month, …; a sum of no rows is null; having takes m__gt, m__isnull, {_field: n}, _any, _not as filters do"
 	}
 	return forms
 }

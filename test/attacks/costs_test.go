@@ -150,6 +150,9 @@ func attacks() []attack {
 		{"texts of wide texts", "aggregate_wide", `{"measures":{"a":{"texts":"a"},"b":{"texts":"b"},"c":{"texts":"c"},"d":{"texts":"d"},"e":{"texts":"e"},"f":{"texts":"f"}}}`, false},
 		{"the days of two years in each of two groups", "aggregate_event", `{"group_by":["even","at__day"],"fill":true,"filters":{"id__lte":800},"measures":{"n":{"count":"*"},"all":{"running":"n"},"m":{"median":"id"}},"limit":1000,"total":"exact"}`, true},
 		{"the years of a millennium", "aggregate_event", `{"group_by":["at__year"],"fill":true,"measures":{"n":{"count":"*"},"mean":{"moving":"n","last":1000}},"limit":1000,"total":"exact"}`, true},
+		{"what comes before each row, twenty times", "list_page", `{"total":"exact","filters":{"_any":[` + conditions(20, `{"id__lt":{"_measure":{"count":"*","filters":{"id__gt":{"_outer":"id"},"chapter__book__name__ne":{"_outer":"chapter__book__writer__name"},"even__gt":N}}}}`) + `]}}`, false},
+		{"the row outside, four relations deep", "list_firm", `{"total":"exact","filters":{"writer_by_firm__none":{"id__gt":{"_outer":"id"},"book_by_writer__none":{"id__gt":{"_outer":"id"},"chapter_by_book__none":{"id__gt":{"_outer":"id"},"page_by_chapter__any":{"id__gt":{"_outer":"book__writer__id"}}}}}}}`, false},
+		{"each row beside its own group, twenty ways", "list_page", `{"total":"exact","filters":{"_any":[` + conditions(20, `{"id__gt":{"_measure":{"max":"id","filters":{"even":{"_outer":"even"},"chapter__book__id":{"_outer":"chapter_id"},"id__gt":N}}}}`) + `]}}`, false},
 		{"40 joined rows", "list_node", `{"fields":[` + paths(40, "name") + `],"order_by":["x__x__x__name"],"total":"exact"}`, true},
 		{"40 joined rows and 40 relations to many", "list_node", `{"fields":[` + paths(40, "name") + `],"filters":{"_any":[` + conditions(20, `{"node_by_x__name":"nN","z__node_by_y__any":{"name":"nN"}}`) + `]}}`, false},
 	}

@@ -114,7 +114,7 @@ func (w *writer) measure(g *database.Grouping, m *database.Measure) {
 	case database.Count:
 		w.ofColumn(m, "count(")
 	case database.CountDistinct:
-		w.aggregate(m, "count(DISTINCT ", func() { w.dialect.groupKey(w, database.GroupKey{Ref: m.Ref}) })
+		w.aggregate(m, "count(DISTINCT ", func() { w.dialect.groupKey(w, database.GroupKey{Ref: m.Ref, Part: m.Part, Zone: m.Zone}) })
 	case database.Min:
 		w.dialect.extreme(w, m, "min(")
 	case database.Max:

@@ -78,47 +78,52 @@ func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
 	if rows.calendar, err = a.calendar(c); err != nil {
 		return nil, err
 	}
-	plan, err := planAggregate(c, rows, a)
+	plan, notes, err := planAggregate(c, rows, a)
 	if err != nil {
 		return nil, err
 	}
 	if err := a.Apply(plan, c.Settings.MaxResultBytes); err != nil {
 		return nil, err
 	}
-	return answerPage(c, "{", c.Scope, plan, nil)
+	return answerPage(c, "{", c.Scope, plan, nil, notes...)
 }
 
-// planAggregate makes the plan of aggregate_: a read of the groups of the model's rows.
-func planAggregate(c *call.Call, rows *RowSet, a *aggregateArguments) (*database.Select, error) {
+// planAggregate makes the plan of aggregate_, a read of the groups of the model's rows, and says what a caller may take for something
+// else in its answer.
+func planAggregate(c *call.Call, rows *RowSet, a *aggregateArguments) (*database.Select, []string, error) {
 	scope := rows.Scope
 	g := newGroupReader(rows)
 	if err := g.readKeys(a.groupBy); err != nil { // first: other arguments may use the values that it names
-		return nil, err
+		return nil, nil, err
 	}
 	where, err := rows.where(a.filters, a.segments)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if where, err = appendSearch(where, scope, a.search); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(where) > 0 {
 		g.grouping.Where = where
 	}
 	if err := g.readMeasures(a.measures); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(g.members) == 0 {
-		return nil, call.Invalid(`measures or group_by must be there, or both; such as measures {"n": {"count": "*"}}`)
+		return nil, nil, call.Invalid(`measures or group_by must be there, or both; such as measures {"n": {"count": "*"}}`)
 	}
 	g.grouping.Joins = rows.joins
 	g.groups = g.grouping.Source()
 	if a.fill {
 		if g.groups, err = g.filled(c); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return g.plan(a)
+	plan, having, err := g.plan(a)
+	if err != nil {
+		return nil, nil, err
+	}
+	return plan, g.notes(a, having), nil
 }
 
 // groupReader reads what rows are grouped by and what is computed of them.

@@ -2,6 +2,7 @@ package read
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ type derivedMeasure struct {
 	per []string
 	// groups is how many groups it looks back: by of previous and change, last of moving.
 	groups int
+	// numbers are the numbers among its two operands, by their places; the others are of. digits are those of round.
+	numbers map[int]string
+	digits  int
 }
 
 // derivedForm says how many measures a function is of, and which members it may have beside.
@@ -36,8 +40,15 @@ type derivedForm struct {
 
 var derivedForms = map[string]derivedForm{
 	"ratio": {of: 2}, "difference": {of: 2}, "share": {of: 1},
+	"add": {}, "sub": {}, "mul": {}, "div": {}, "round": {}, "bucket": {}, // see readOperands
 	"mean": {of: 1, windows: true}, "running": {of: 1, windows: true}, "rank": {of: 1, windows: true}, "moving": {of: 1, back: "last", windows: true},
 	"previous": {of: 1, back: "by", windows: true}, "change": {of: 1, back: "by", windows: true},
+}
+
+// derivedOperators are what measures compute of the values of others.
+var derivedOperators = map[string]database.Operator{
+	"ratio": database.Divide, "share": database.Divide, "difference": database.Subtract,
+	"add": database.Add, "sub": database.Subtract, "mul": database.Multiply, "div": database.Divide, "round": database.Round, "bucket": database.Bucket,
 }
 
 // looksBack reports whether the measure depends on other groups.
@@ -61,6 +72,9 @@ func readDerived(argument string, sent namedMeasure, given map[string]json.RawMe
 		return nil, call.Invalid("%s: %s takes no filters; give them to the measures that it is of", argument, d.function)
 	}
 	value := given[d.function]
+	if _, ok := operators[name]; ok {
+		return d, d.readOperands(argument, raw, value, given)
+	}
 	if text, isText := jsontext.ReadString(value); isText {
 		d.of = []string{text}
 	} else if list, isList := jsontext.ReadStrings(value); isList {
@@ -92,8 +106,40 @@ func readDerived(argument string, sent namedMeasure, given map[string]json.RawMe
 	return d, nil
 }
 
+// readOperands reads the two operands of arithmetic: names of measures, and numbers.
+func (d *derivedMeasure) readOperands(argument string, raw, value json.RawMessage, given map[string]json.RawMessage) error {
+	var parts []json.RawMessage
+	if json.Unmarshal(value, &parts) != nil || len(parts) != 2 || len(given) > 1 {
+		return invalidDerived(argument, raw)
+	}
+	d.numbers = map[int]string{}
+	for i, part := range parts {
+		text, isText := jsontext.ReadString(part)
+		switch {
+		case isText:
+			d.of = append(d.of, text)
+		case plainNumber.Match(part):
+			d.numbers[i] = string(part)
+		default:
+			return invalidDerived(argument, raw)
+		}
+	}
+	switch second, isNumber := d.numbers[1]; {
+	case len(d.of) == 0:
+		return invalidDerived(argument, raw)
+	case d.function == "bucket" && !isWidth(parts[1]):
+		return call.Invalid("%s: bucket: the width must be a number above 0 of at most 20 digits, not %s", argument, lookup.Excerpt(parts[1]))
+	case d.function == "round":
+		var err error
+		if d.digits, err = strconv.Atoi(second); !isNumber || err != nil || d.digits < 0 || d.digits > maxRoundDigits {
+			return call.Invalid("%s: round: the number of digits must be from 0 to %d, not %s", argument, maxRoundDigits, lookup.Excerpt(parts[1]))
+		}
+	}
+	return nil
+}
+
 func invalidDerived(argument string, raw json.RawMessage) error {
-	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
+	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"add", "sub", "mul" or "div": [measure, measure or number]}, {"round": [measure, digits]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
 		argument, lookup.Excerpt(raw))
 }
 
@@ -103,10 +149,10 @@ func (g *groupReader) checkDerived() error {
 		argument := "measures: " + d.name
 		for _, name := range d.of {
 			if g.measure(name) == nil && g.find(name) == nil {
-				return call.Invalid("%s: %s is of other measures, and %q is none; %s", argument, d.function, name, g.numbers(d))
+				return call.Invalid("%s: %s is of other measures, and %q is none; %s%s", argument, d.function, name, g.numbersFor(d), g.ofRowsInstead(d, name))
 			}
 			if !g.isNumber(name) && d.function != "previous" {
-				return call.Invalid("%s: %s is of measures that are numbers, and %q is none; %s", argument, d.function, name, g.numbers(d))
+				return call.Invalid("%s: %s is of measures that are numbers, and %q is none; %s", argument, d.function, name, g.numbersFor(d))
 			}
 			if d.looksBack() && g.looksBack(name, 0) {
 				return call.Invalid("%s: %s looks at other groups already; give %s a measure that does not", argument, name, d.function)
@@ -193,8 +239,22 @@ func (g *groupReader) isNumber(name string) bool {
 	return m.Func != database.Min && m.Func != database.Max && m.Func != database.Avg || m.Ref.Column.Summable()
 }
 
-// numbers says of which measures another one can be.
-func (g *groupReader) numbers(d *derivedMeasure) string {
+// ofRowsInstead says how to compute of the rows themselves, if a name that is no measure is a field.
+func (g *groupReader) ofRowsInstead(d *derivedMeasure, name string) string {
+	if !g.rows.base().has(name) {
+		return ""
+	}
+	if d.function == "mean" {
+		return fmt.Sprintf(`; for the average of a field send {"avg": %q}`, name)
+	}
+	if _, ok := operators[d.function]; ok {
+		return fmt.Sprintf(`; to compute of each row, put it into a measure: {"sum": {%q: […]}}`, d.function)
+	}
+	return ""
+}
+
+// numbersFor says of which measures another one can be.
+func (g *groupReader) numbersFor(d *derivedMeasure) string {
 	var names []string
 	for _, name := range g.members[len(g.grouping.Keys):] {
 		if name != d.name && g.isNumber(name) && !g.dependsOn(name, d.name, 0) {

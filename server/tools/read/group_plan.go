@@ -11,31 +11,32 @@ import (
 )
 
 // plan is the read of the groups, once their members are known: the groups, with what they are beside other groups, of which having
-// chooses some, and top the first.
-func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
+// chooses some, and top the first. havingNames are the members of which having asks.
+func (g *groupReader) plan(a *aggregateArguments) (plan *database.Select, havingNames []string, err error) {
 	groups, err := g.layer()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if slices.ContainsFunc(g.derived, (*derivedMeasure).looksBack) {
 		if groups, err = g.besideOthers(groups, a.orderBy); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	where, err := groups.set.conditions("having", a.having)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := g.checkSmallGroups(groups.set, where); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	havingNames = groups.asked(where)
 	if a.top != nil {
 		if groups, where, err = g.first(groups, where, a); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	m := g.rows.Scope.Model()
-	plan := &database.Select{From: groups.source, Joins: groups.set.joins, Offset: a.offset.Or(0), More: true}
+	plan = &database.Select{From: groups.source, Joins: groups.set.joins, Offset: a.offset.Or(0), More: true}
 	plan.Limit = min(a.limit.Or(m.Declared.DefaultPageSize), m.Declared.MaxPageSize)
 	if len(where) > 0 {
 		plan.Where = where
@@ -44,10 +45,10 @@ func (g *groupReader) plan(a *aggregateArguments) (*database.Select, error) {
 		plan.Output = append(plan.Output, f.Output())
 	}
 	if plan.Order, _, err = g.order(groups.set, a.orderBy); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	plan.Total, _, err = askedTotal(a.total)
-	return plan, err
+	return plan, havingNames, err
 }
 
 // groupLayer is groups as a source, and the members that are known of them.
@@ -84,6 +85,19 @@ func (l *groupLayer) member(name string) *database.Column {
 		}
 	}
 	return nil
+}
+
+// asked names the members of which a condition asks.
+func (l *groupLayer) asked(where database.And) []string {
+	var names []string
+	database.EachColumn(where, func(c *database.Column) {
+		for _, f := range l.set.members {
+			if f.Column == c {
+				names = append(names, f.Name)
+			}
+		}
+	})
+	return names
 }
 
 // layer returns the groups with the members that depend on no other group, in the order of g's members.
@@ -141,13 +155,17 @@ func (g *groupReader) compute(l *groupLayer, computed map[string]*database.Colum
 	return computed[name], nil
 }
 
-// arithmetic is what the measure computes of two values.
+// arithmetic is what the measure computes of the values of others, and of its numbers.
 func (d *derivedMeasure) arithmetic(of []database.Ref) *database.Column {
-	operator := database.Divide
-	if d.function == "difference" {
-		operator = database.Subtract
+	a := database.Arithmetic{Operator: derivedOperators[d.function], Digits: d.digits}
+	for i, operand := range []*database.Operand{&a.Left, &a.Right} {
+		if number, ok := d.numbers[i]; ok {
+			operand.Number = number
+		} else if len(of) > 0 {
+			operand.Ref, of = of[0], of[1:]
+		}
 	}
-	return database.Arithmetic{Operator: operator, Left: database.Operand{Ref: of[0]}, Right: database.Operand{Ref: of[1]}}.Column(d.name)
+	return a.Column(d.name)
 }
 
 // order reads order_by, whose first steps are those asked for. All keys are appended, so that the answer is always the same.

@@ -144,7 +144,7 @@ func orderedMembers(raw json.RawMessage) ([]namedMeasure, bool) {
 }
 
 // measuresOfMeasures says which measures are of other ones.
-const measuresOfMeasures = `; or of other measures {"ratio" or "difference": [name, name]}, {"share", "mean", "running", "previous", "change" or "rank": name}, {"moving": name, "last": 3}`
+const measuresOfMeasures = `; or of other measures {"ratio" or "difference": [name, name]}, {"add", "sub", "mul" or "div": [name, name or number]}, {"round": [name, digits]}, {"share", "mean", "running", "previous", "change" or "rank": name}, {"moving": name, "last": 3}`
 
 // sentMeasure is one measure that a call sent.
 type sentMeasure struct {
@@ -208,7 +208,7 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 		measure.Ref, err = rows.measuredExpression(m.argument, functions[0], measure.Func, of)
 		return measure, err
 	}
-	measure.Ref, err = rows.measured(m.argument, functions[0], measure.Func, path)
+	err = rows.measured(m.argument, functions[0], path, &measure)
 	if none := (errNoPath{}); errors.As(err, &none) {
 		err = none.unknown(m.argument, path, "", comparedFields(none.at.scope))
 	}
@@ -221,12 +221,19 @@ func (m *sentMeasure) form() error {
 		m.argument, m.others, lookup.Excerpt(m.raw))
 }
 
-// measured finds the value to which a path leads, and judges whether a function of measures takes it. If the path names nothing, the
+// measured finds the value to which a path leads, and judges whether the measure's function takes it. If the path names nothing, the
 // error is an errNoPath.
-func (s *RowSet) measured(argument, function string, of database.MeasureFunc, path string) (database.Ref, error) {
+func (s *RowSet) measured(argument, function, path string, m *database.Measure) error {
+	of := m.Func
+	if of == database.CountDistinct { // also of a piece of a date or a text
+		if key, err := readKey(s, argument, path); err == nil && key.Part != database.WholeValue && key.Part != database.PrefixPart {
+			m.Ref, m.Part, m.Zone = key.Ref, key.Part, key.Zone
+			return nil
+		}
+	}
 	at, field, err := s.lead(argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
 	if err != nil {
-		return database.Ref{}, err
+		return err
 	}
 	c := singleField(at, field).Column
 	if !takes(of, c) {
@@ -237,9 +244,10 @@ func (s *RowSet) measured(argument, function string, of database.MeasureFunc, pa
 		if fields := measuredFields(at.scope, of); len(fields) > 0 {
 			message += fmt.Sprintf("; the fields of %s that it takes are %s", at.scope.Model().Name, strings.Join(fields, ", "))
 		}
-		return database.Ref{}, call.Invalid("%s: %s", argument, message)
+		return call.Invalid("%s: %s", argument, message)
 	}
-	return at.ref(c), nil
+	m.Ref = at.ref(c)
+	return nil
 }
 
 // measuredExpression is measured for an expression.

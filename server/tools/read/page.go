@@ -20,8 +20,8 @@ const (
 // answerPage reads a plan's rows, which are those of a scope or groups of them, and answers {count, total_count, results},
 // or columns and rows instead of results, behind what opening has: an object's brace and members that end with a comma.
 // total_count, which is total_groups of groups, is left out if it was not asked for or is not known exactly. next makes the
-// cursor that goes on behind a page; it may be nil.
-func answerPage(c *call.Call, opening string, scope access.Scope, plan *database.Select, next func(last []database.Value) (string, error)) ([]byte, error) {
+// cursor that goes on behind a page; it may be nil. notes are what else to say.
+func answerPage(c *call.Call, opening string, scope access.Scope, plan *database.Select, next func(last []database.Value) (string, error), notes ...string) ([]byte, error) {
 	if plan.MaxBytes == 0 {
 		plan.MaxBytes = RowBytes(c.Settings.MaxResultBytes)
 	}
@@ -37,6 +37,9 @@ func answerPage(c *call.Call, opening string, scope access.Scope, plan *database
 	end, err := pageEnding(c, scope, plan, page, next)
 	if err != nil {
 		return nil, err
+	}
+	for _, note := range notes {
+		end.Note(note)
 	}
 	out = room.Holds(append(end.AppendTo(append(out, ']')), '}'))
 

@@ -104,11 +104,9 @@ func (s *RowSet) relatedValue(p relatedPath) (*catalog.Field, error) {
 	if p.path == "" {
 		value.Measure.Func = database.CountRows
 	} else {
-		ref, err := rows.measured(p.argument, p.function, value.Measure.Func, p.path)
-		if err != nil {
+		if err := rows.measured(p.argument, p.function, p.path, &value.Measure); err != nil {
 			return nil, err
 		}
-		value.Measure.Ref = ref
 	}
 	where, err := rows.conditions(p.argument+": filters", p.filters)
 	if err != nil {

@@ -45,8 +45,8 @@ func readTop(raw json.RawMessage) (*topGroups, error) {
 			ok = false
 		}
 	}
-	if !ok || len(top.per) == 0 {
-		return nil, call.Invalid(`top must be {"per": [names], "n": 3}, perhaps with "ties": true, not %s; for the first of all rows send order_by and limit`, strings.TrimSpace(lookup.Excerpt(raw)))
+	if !ok || len(top.per) == 0 && !top.ties {
+		return nil, call.Invalid(`top must be {"per": [names], "n": 3}, perhaps with "ties": true, not %s; for the first of all rows send order_by and limit, or {"n": 3, "ties": true}`, strings.TrimSpace(lookup.Excerpt(raw)))
 	}
 	return top, nil
 }
