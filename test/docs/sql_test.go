@@ -8,7 +8,7 @@ import (
 )
 
 // SQL that is not saved as a file is PostgreSQL's, and run there in a transaction that is undone: it may make roles, which are
-// the whole server's.
+// the whole server's. What stands beside calls is run in their database.
 func TestEverySQLOfTheDocumentsRuns(t *testing.T) {
 	if os.Getenv("MCP_TEST_POSTGRES") == "" {
 		t.Skip("MCP_TEST_POSTGRES is not set: make docs-test sets it")
@@ -16,7 +16,7 @@ func TestEverySQLOfTheDocumentsRuns(t *testing.T) {
 	db := databasetest.Connect(t, databasetest.URI(databasetest.PostgreSQL(t)))
 	for _, path := range documents(t) {
 		for _, b := range blocksOf(t, path) {
-			if b.Language != "sql" || b.NotRun != "" || b.File != "" {
+			if b.Language != "sql" || b.NotRun != "" || b.File != "" || b.Beside {
 				continue
 			}
 			tx, err := db.Begin(t.Context())

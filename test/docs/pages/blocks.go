@@ -24,9 +24,9 @@ type Block struct {
 	Needs string
 	// File is the name under which the block is saved.
 	File string
-	// InCheckout reports whether it is run in the project's folder, Given whether its variables are the reader's own, and
-	// Served whether it calls the page's server.
-	InCheckout, Given, Served bool
+	// InCheckout reports whether it is run in the project's folder, Given whether its variables are the reader's own,
+	// Served whether it calls the page's server, and Beside whether it asks in SQL what the call above it asks.
+	InCheckout, Given, Served, Beside bool
 }
 
 // Text is the block's content.
@@ -102,6 +102,8 @@ func (b *Block) read() error {
 			b.Given = true
 		case word == "served":
 			b.Served = true
+		case word == "beside":
+			b.Beside = true
 		case strings.Contains(word, "."):
 			b.File = word
 		default:

@@ -11,9 +11,10 @@ func TestTheFenceDecidesWhatIsDoneWithABlock(t *testing.T) {
 	blocks, err := pages.Blocks(strings.Join([]string{
 		"```sh checkout norun: it takes long", "make x", "```", "```yaml shop.yaml", "a: 1", "", "# b", "```",
 		"```sh terminal: is served at", "serve \\", "  --all", "# a comment", "```", "```", "list {}", "```", "```sh needs: cluster", "```",
+		"```sql beside", "select 1", "```",
 	}, "\n"))
-	if err != nil || len(blocks) != 5 {
-		t.Fatalf("got %d blocks, want 5: %v, %v", len(blocks), blocks, err)
+	if err != nil || len(blocks) != 6 {
+		t.Fatalf("got %d blocks, want 6: %v, %v", len(blocks), blocks, err)
 	}
 	if b := blocks[0]; !b.InCheckout || b.NotRun != "it takes long" || b.Language != "sh" || b.Line != 1 {
 		t.Errorf("%+v", b)
@@ -28,6 +29,9 @@ func TestTheFenceDecidesWhatIsDoneWithABlock(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	if b := blocks[4]; b.Needs != "cluster" {
+		t.Errorf("%+v", b)
+	}
+	if b := blocks[5]; b.Language != "sql" || !b.Beside || b.File != "" {
 		t.Errorf("%+v", b)
 	}
 	for _, wrong := range []string{"```sh runnable\n```", "```sh\n"} {
