@@ -9,7 +9,9 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -45,6 +47,27 @@ func pairs(t *testing.T, path string) []pair {
 		all = append(all, pair{examples(blocks[i-1])[0], b})
 	}
 	return all
+}
+
+// question is the beginning of a question of docs/asking.md.
+var question = regexp.MustCompile(`(?m)^\*\*(\d+)\. `)
+
+// Each of the questions has its number, one call, and SQL beside it.
+func TestEveryQuestionHasSQLBesideItsCall(t *testing.T) {
+	const path = "docs/asking.md"
+	asked := question.FindAllStringSubmatch(read(t, path), -1)
+	for i, match := range asked {
+		if match[1] != strconv.Itoa(i+1) {
+			t.Errorf("question %s of %s is the %d. one", match[1], path, i+1)
+		}
+	}
+	calls := 0
+	for _, b := range blocksOf(t, path) {
+		calls += len(examples(b))
+	}
+	if beside := len(pairs(t, path)); len(asked) != 60 || calls != 60 || beside != 60 {
+		t.Errorf("%s has %d questions, %d calls and %d with SQL beside them; its head says sixty", path, len(asked), calls, beside)
+	}
 }
 
 // The answers in a page are those of its own server (TestEveryExampleGivesTheAnswerBelowIt): so SQL and server agree, too.
