@@ -40,9 +40,11 @@ type Model struct {
 	Overrides    []FieldOverride `json:"overrides,omitempty"`
 	DisplayField string          `json:"displayField,omitempty"`
 	SearchFields []string        `json:"searchFields,omitempty"`
-	Ordering     []string        `json:"ordering,omitempty"`
-	ListDisplay  []string        `json:"listDisplay,omitempty"`
-	Relations    []Relation      `json:"relations,omitempty"`
+	// SearchMode is SearchContains, or "" to use the full-text index that the table has.
+	SearchMode  string     `json:"searchMode,omitempty"`
+	Ordering    []string   `json:"ordering,omitempty"`
+	ListDisplay []string   `json:"listDisplay,omitempty"`
+	Relations   []Relation `json:"relations,omitempty"`
 	// Measures and Segments have names of their own, each its list.
 	Measures []Declared `json:"measures,omitempty"`
 	Segments []Declared `json:"segments,omitempty"`
@@ -77,6 +79,9 @@ const (
 	TotalExact  = "Exact"
 	TotalCapped = "Capped"
 )
+
+// SearchContains has search look for pieces of texts, whatever full-text index the table has.
+const SearchContains = "Contains"
 
 // MaskedField is a field that is readable only as **** and its last characters.
 type MaskedField struct {

@@ -27,7 +27,7 @@ type Order struct {
 
 // resolveLists finds the fields that searchFields, ordering and listDisplay name.
 func (m *Model) resolveLists() *problem {
-	m.Search, m.Ordering = nil, nil
+	m.Search, m.TextIndex, m.Ordering = nil, nil, nil
 	for _, text := range m.Declared.SearchFields {
 		s, p := m.searchField(text)
 		if p != nil {
@@ -41,6 +41,9 @@ func (m *Model) resolveLists() *problem {
 				m.Search = append(m.Search, SearchField{Text: f.Name, Op: database.TextContains, Field: f})
 			}
 		}
+	}
+	if p := m.chooseTextIndex(); p != nil {
+		return p
 	}
 	for _, text := range m.Declared.Ordering {
 		name, descending := strings.CutPrefix(text, "-")
@@ -80,6 +83,9 @@ func (m *Model) searchField(text string) (SearchField, *problem) {
 	var p *problem
 	if s.Field, p = holder.shownField("searchFields", column); p != nil {
 		return s, p
+	}
+	if s.Relation == nil && s.Op == database.TextContains && m.vectorIndex(s.Field.Column) != nil {
+		return s, nil
 	}
 	if !s.Field.Column.Kind.Textual() {
 		return s, notAllowed("searchFields: %s is no text but %s", name, s.Field.Column.Kind)

@@ -42,6 +42,8 @@ type Model struct {
 	// Search are the search fields. Ordering is the order of a call that names none; it does not include the key.
 	Search   []SearchField
 	Ordering []Order
+	// TextIndex is the full-text index that search uses; nil if it looks for pieces of texts.
+	TextIndex *database.TextIndex
 	// Relations are sorted by name. All lead to served models; whether a token may follow one, access says.
 	Relations []*Relation
 	// Display is the field whose value names a row for people ("Dune"); nil: the key does.

@@ -46,6 +46,10 @@ func (c copier) table(t *Table) *Table {
 		to.Columns, to.References, to.ReferencedColumns = c.all(key.Columns), c.table(key.References), c.all(key.ReferencedColumns)
 		own.ForeignKeys[i] = &to
 	}
+	own.TextIndexes = slices.Clone(t.TextIndexes)
+	for i, index := range own.TextIndexes {
+		own.TextIndexes[i] = c.textIndex(index)
+	}
 	own.Constraints = slices.Clone(t.Constraints)
 	for i := range own.Constraints {
 		own.Constraints[i].Columns = c.all(own.Constraints[i].Columns)
@@ -53,6 +57,16 @@ func (c copier) table(t *Table) *Table {
 	own.Checks = slices.Clone(t.Checks)
 	for i := range own.Checks {
 		c.check(&own.Checks[i])
+	}
+	return &own
+}
+
+func (c copier) textIndex(index *TextIndex) *TextIndex {
+	own := *index
+	own.Columns, own.Vector, own.Row, own.Table = c.all(index.Columns), c.column(index.Vector), c.column(index.Row), c.table(index.Table)
+	own.Pieces = slices.Clone(index.Pieces)
+	for i := range own.Pieces {
+		own.Pieces[i].Column = c.column(own.Pieces[i].Column)
 	}
 	return &own
 }

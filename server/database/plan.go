@@ -16,6 +16,8 @@ type Source struct {
 	groups  *Grouping
 	windows *Windowing
 	filling *Filling
+	// ranking is set if the rows are those that a full-text index has for a query.
+	ranking *Ranking
 }
 
 // NewSource returns a source; policy may be nil.
@@ -32,6 +34,9 @@ func (s Source) Windows() *Windowing { return s.windows }
 
 // Filling returns the filling whose groups are read; nil if there is none.
 func (s Source) Filling() *Filling { return s.filling }
+
+// Ranking returns the ranking whose rows are read; nil if there is none.
+func (s Source) Ranking() *Ranking { return s.ranking }
 
 // Policy is the condition that stands in every statement about the source; nil is none.
 func (s Source) Policy() Condition { return s.policy }

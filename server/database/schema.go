@@ -71,6 +71,8 @@ type Table struct {
 	// Unique are the unique constraints and indexes that hold for every row, without the primary key.
 	Unique      [][]*Column
 	ForeignKeys []*ForeignKey
+	// TextIndexes are the full-text indexes, in the order in which search tries them.
+	TextIndexes []*TextIndex
 	// Constraints tell which columns a violation is about, by the name that the engine gives it. They include checks,
 	// if the engine tells their columns, and unique indexes that hold for some rows only.
 	Constraints []Constraint

@@ -76,6 +76,8 @@ type askingForms struct {
 	Segments string `json:"segments,omitempty"`
 	Filters  string `json:"filters"`
 	Top      string `json:"top"`
+	// Search tells how search works if it finds words by an index.
+	Search string `json:"search,omitempty"`
 }
 
 // writableData are the fields that create and update take; one that the token may not use is left out. Fields says of
@@ -254,7 +256,9 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope, rows string) *de
 	if m.Version != nil {
 		d.VersionField = m.Version.Name
 	}
-	d.Asking = askingOf(d)
+	if d.Asking = askingOf(d); d.Asking != nil {
+		d.Asking.Search = searchForm(m, rows != "")
+	}
 	return d
 }
 

@@ -57,7 +57,7 @@ var fingerprinted = []watched{
 // and what the wrappers of foreign tables say, which may be anything.
 const fingerprintValues = `version(), current_database(), current_user, current_schemas(false)::text,
   (SELECT string_agg(current_setting(s), ' ') FROM unnest('{search_path,quote_all_identifiers,DateStyle,IntervalStyle,TimeZone,` +
-	`extra_float_digits,bytea_output,lc_monetary,standard_conforming_strings}'::text[]) s),
+	`extra_float_digits,bytea_output,lc_monetary,standard_conforming_strings,default_text_search_config}'::text[]) s),
   CASE WHEN (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN 'all roles'
        ELSE (SELECT string_agg(oid::text, ' ' ORDER BY oid) FROM pg_catalog.pg_roles WHERE pg_has_role(oid, 'USAGE')) END,
   (SELECT string_agg(f.ftrelid || ' ' || pg_relation_is_updatable(f.ftrelid, true), ' ' ORDER BY f.ftrelid) FROM pg_catalog.pg_foreign_table f

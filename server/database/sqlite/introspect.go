@@ -80,6 +80,7 @@ func introspect(ctx context.Context, c *conn) (*database.Schema, error) {
 			s.Tables = append(s.Tables, table.Table)
 		}
 	}
+	readTextIndexes(s, tables)
 	for _, table := range s.Tables {
 		if err := readForeignKeys(ctx, c, s, table); err != nil {
 			return nil, err

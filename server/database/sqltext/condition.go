@@ -46,6 +46,8 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.dialect.part(w, c)
 	case database.Holds:
 		w.dialect.holds(w, c)
+	case database.FullText:
+		w.dialect.fullText(w, c, around)
 	case database.CompareRefs:
 		w.compareRefs(c)
 	case database.Joined:

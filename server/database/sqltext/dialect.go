@@ -36,6 +36,9 @@ type Dialect interface {
 	match(w *writer, m database.Match)
 	part(w *writer, p database.PartEquals)
 	holds(w *writer, h database.Holds)
+	// fullText writes a FullText, and textRank a TextRank of the row of an alias.
+	fullText(w *writer, f database.FullText, around precedence)
+	textRank(w *writer, alias int, r database.TextRank)
 	// side writes a column, which write writes, so that it can be compared with another one.
 	side(w *writer, write func(), own, other *database.Column, op database.CompareOp)
 	// collate writes a text, which write writes, in a collation; "" is the engine's own.

@@ -31,6 +31,10 @@ func (w *writer) source(from database.Source) {
 		w.windows(from)
 		return
 	}
+	if from.Ranking() != nil {
+		w.ranking(from)
+		return
+	}
 	if from.Filling() != nil {
 		w.filled(from)
 		return

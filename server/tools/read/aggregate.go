@@ -91,7 +91,6 @@ func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
 // planAggregate makes the plan of aggregate_, a read of the groups of the model's rows, and says what a caller may take for something
 // else in its answer.
 func planAggregate(c *call.Call, rows *RowSet, a *aggregateArguments) (*database.Select, []string, error) {
-	scope := rows.Scope
 	g := newGroupReader(rows)
 	if err := g.readKeys(a.groupBy); err != nil { // first: other arguments may use the values that it names
 		return nil, nil, err
@@ -100,7 +99,7 @@ func planAggregate(c *call.Call, rows *RowSet, a *aggregateArguments) (*database
 	if err != nil {
 		return nil, nil, err
 	}
-	if where, err = appendSearch(where, scope, a.search); err != nil {
+	if where, err = rows.search(where, a.search); err != nil {
 		return nil, nil, err
 	}
 	if len(where) > 0 {

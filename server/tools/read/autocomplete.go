@@ -110,7 +110,7 @@ func appendTerm(where database.And, names *rowNames, term string) (database.And,
 		return nil, err
 	}
 	any := database.Or(names.matches(term))
-	if fields := names.scope.SearchFields(); len(fields) > 0 {
+	if fields := (&RowSet{Scope: names.scope}).pieceFields(); len(fields) > 0 {
 		any = append(any, matchWords(names.scope, fields, term))
 	}
 	if id, ok := keyFromText(names.scope.Model(), term); ok {

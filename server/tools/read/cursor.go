@@ -100,6 +100,9 @@ func openCursor(c *call.Call, rows *RowSet, plan *database.Select, a *listArgume
 	if a.cursor == "" {
 		return nil, nil
 	}
+	if rows.isRanked(a) {
+		return nil, call.Invalid("cursor: a search without order_by is ordered by rank, and goes on with offset; or send order_by")
+	}
 	if a.offset.Sent {
 		return nil, call.Invalid("cursor and offset do not go together: send one of them")
 	}

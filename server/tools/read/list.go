@@ -97,19 +97,19 @@ func planList(rows *RowSet, a *listArguments) (*database.Select, error) {
 	if err != nil {
 		return nil, err
 	}
-	if where, err = appendSearch(where, rows.Scope, a.search); err != nil {
+	if where, err = rows.search(where, a.search); err != nil {
 		return nil, err
 	}
 	if len(where) > 0 {
 		plan.Where = where
 	}
-	if plan.Order, err = rows.order(a.orderBy); err != nil {
+	if plan.Order, err = rows.listOrder(a.orderBy); err != nil {
 		return nil, err
 	}
 	if err := noPagesAtRandom(plan, a.cursor != ""); err != nil {
 		return nil, err
 	}
-	if rows.Scope.Model().UniqueKey && !isRandom(plan.Order) {
+	if rows.Scope.Model().UniqueKey && !isRandom(plan.Order) && !rows.isRanked(a) {
 		plan.Cursor = orderRefs(plan.Order)
 	}
 	plan.Joins = rows.joins

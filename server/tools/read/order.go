@@ -64,6 +64,14 @@ func (s *RowSet) order(names []string) ([]database.Order, error) {
 	return order, nil
 }
 
+// listOrder is the order of a list: by rank if a search ranks, and no other order is asked for.
+func (s *RowSet) listOrder(names []string) ([]database.Order, error) {
+	if s.ranking != nil && len(names) == 0 {
+		return s.rankOrder()
+	}
+	return s.order(names)
+}
+
 // randomOrder is the name of order_by that brings rows at random.
 const randomOrder = "?"
 

@@ -38,6 +38,8 @@ type RowSet struct {
 	// computed are the values that the call computes for each row, and names those of them to which it gives a name.
 	computed []computedValue
 	names    []*catalog.Field
+	// ranking is the rank of rows in the call's search; nil if they have none.
+	ranking *database.TextRank
 	// orderAsked is how many steps of the latest order were asked for, by the call or by the model's own ordering.
 	orderAsked int
 	// depth is how many relations lead to the rows from those of the call.

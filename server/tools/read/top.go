@@ -106,7 +106,8 @@ func planTop(rows *RowSet, a *listArguments) (*database.Select, error) {
 	if plan.Output, err = rows.Output(a.fields); err != nil {
 		return nil, err
 	}
-	if plan.Order, err = rows.order(a.orderBy); err != nil {
+	rows.ranking = matching.ranking
+	if plan.Order, err = rows.listOrder(a.orderBy); err != nil {
 		return nil, err
 	}
 	join, err := rows.join(&database.Join{From: first, Ours: key, Theirs: columns[:len(key)]}, nil, rows.Scope)
@@ -114,7 +115,10 @@ func planTop(rows *RowSet, a *listArguments) (*database.Select, error) {
 		return nil, err
 	}
 	plan.Where = database.Joined{Join: join, Condition: top.condition(columns[len(key)])}
-	plan.Joins, plan.Cursor = rows.joins, orderRefs(plan.Order)
+	plan.Joins = rows.joins
+	if !rows.isRanked(a) {
+		plan.Cursor = orderRefs(plan.Order)
+	}
 	plan.Total, err = planTotal(rows.Scope, a.total, plan)
 	return plan, err
 }
