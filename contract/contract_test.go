@@ -150,6 +150,7 @@ func TestAConfigThatNoServerCouldWorkWithIsNotValid(t *testing.T) {
 		"models[0].table":                  func(c *Config) { c.Models[0].Table = "" },
 		"models[0]: page sizes":            func(c *Config) { c.Models[0].DefaultPageSize = 2 },
 		"models[0].maxBulkItems":           func(c *Config) { c.Models[0].MaxBulkItems = 0 },
+		"models[0].searchMode":             func(c *Config) { c.Models[0].SearchMode = "Auto" },
 		"models[0].totalCount":             func(c *Config) { c.Models[0].TotalCount = "Roughly" },
 		"models[0].actions[0].name":        func(c *Config) { c.Models[0].Actions[0].Name = "Sell" },
 		"models[0].actions[1].name":        func(c *Config) { c.Models[0].Actions = append(c.Models[0].Actions, c.Models[0].Actions[0]) },

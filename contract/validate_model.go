@@ -32,6 +32,9 @@ func (m *Model) check(fail fault) {
 	if !slices.Contains([]string{"", TotalAuto, TotalExact, TotalCapped}, m.TotalCount) {
 		fail("totalCount", "%q is none of %s, %s and %s", m.TotalCount, TotalAuto, TotalExact, TotalCapped)
 	}
+	if m.SearchMode != "" && m.SearchMode != SearchContains {
+		fail("searchMode", "%q is not %s", m.SearchMode, SearchContains)
+	}
 	for _, name := range m.Operations {
 		if !slices.ContainsFunc(ModelOperations(), func(o *Operation) bool { return o.Name == name }) {
 			fail("operations", "%q is no operation of a model", name)

@@ -111,6 +111,11 @@ type MCPModelExposureSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=200
 	SearchFields []string `json:"searchFields,omitempty"`
+	// searchMode says how `search` finds rows. Auto finds whole words, the best first, by a full-text index of the table
+	// (a tsvector, FULLTEXT, FTS5) if it has exactly the searchFields, or without these only visible columns; else as Contains,
+	// which finds pieces of texts. Auto when absent.
+	// +optional
+	SearchMode SearchMode `json:"searchMode,omitempty"`
 	// ordering is the order of rows when a call names none; a leading - is descending. Absent, the primary key.
 	// +optional
 	// +listType=atomic
@@ -213,6 +218,16 @@ type AggregateSpec struct {
 // Operation is one of a model's tools.
 // +kubebuilder:validation:Enum=list;get;create;update;delete;describe;actions;action;bulk;related;history;autocomplete;aggregate;report
 type Operation string
+
+// SearchMode is how search finds rows.
+// +kubebuilder:validation:Enum=Auto;Contains
+type SearchMode string
+
+// The ways to search.
+const (
+	SearchAuto     SearchMode = "Auto"
+	SearchContains SearchMode = "Contains"
+)
 
 // TotalCountMode is how total_count is found.
 // +kubebuilder:validation:Enum=Auto;Exact;Capped

@@ -131,6 +131,7 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 		ListDisplay:       slices.Clone(spec.ListDisplay),
 		DatabaseMessages:  spec.DatabaseMessages == v1alpha1.DatabaseMessagesShown,
 		VersionField:      spec.VersionField,
+		SearchMode:        searchMode(spec.SearchMode),
 		TotalCount:        string(spec.EffectiveTotalCount()),
 		DefaultPageSize:   int(spec.Limits.EffectiveDefaultPageSize()),
 		MaxPageSize:       int(spec.Limits.EffectiveMaxPageSize()),
@@ -224,4 +225,12 @@ func textOf(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// searchMode is the entry of a search mode; "" is Auto.
+func searchMode(mode v1alpha1.SearchMode) string {
+	if mode == v1alpha1.SearchContains {
+		return contract.SearchContains
+	}
+	return ""
 }

@@ -53,6 +53,7 @@ var kinds = []kind{
 	{"mariadb", "MariaDB", "MCP_TEST_MARIADB", "MariaDB", func(p string) engine { return newMariaDB(p) }},
 	{"postgres18", "PostgreSQL 18", "", "PostgreSQL", func(p string) engine { return postgres{unpacked{}, p, "18"} }},
 	{"postgres14", "PostgreSQL 14", "", "PostgreSQL", func(p string) engine { return postgres{unpacked{}, p, "14"} }},
+	{"pgvector", "PostgreSQL with pgvector", "", "PostgreSQL", func(p string) engine { return newPGVector(p) }},
 	{"pgbouncer", "PgBouncer", "", "PostgreSQL", func(p string) engine { return pgBouncer{in(p, "pgbouncer", true), ""} }},
 	{"mysql", "MySQL", "", "MySQL", func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
 	{"galera", "Galera", "", "", func(p string) engine { return galera{newMariaDB(p)} }},

@@ -741,6 +741,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
+    - name: searchMode
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SearchMode
     - name: segments
       type:
         list:
@@ -1438,6 +1441,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: initConfigMapRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfigMapReference
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SearchMode
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretDeletionPolicy
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretKeyReference

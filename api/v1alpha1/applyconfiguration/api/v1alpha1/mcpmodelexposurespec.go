@@ -44,6 +44,10 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	// searchFields are searched by `search`: a column, or relation__column; a leading ^ is "starts with", = is "equals".
 	// Absent, the visible text columns.
 	SearchFields []string `json:"searchFields,omitempty"`
+	// searchMode says how `search` finds rows. Auto finds whole words, the best first, by a full-text index of the table
+	// (a tsvector, FULLTEXT, FTS5) if it has exactly the searchFields, or without these only visible columns; else as Contains,
+	// which finds pieces of texts. Auto when absent.
+	SearchMode *apiv1alpha1.SearchMode `json:"searchMode,omitempty"`
 	// ordering is the order of rows when a call names none; a leading - is descending. Absent, the primary key.
 	Ordering []string `json:"ordering,omitempty"`
 	// listDisplay names the most useful columns of a row; describe_ tells them to agents. Absent, all visible columns.
@@ -206,6 +210,14 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithSearchFields(values ...stri
 	for i := range values {
 		b.SearchFields = append(b.SearchFields, values[i])
 	}
+	return b
+}
+
+// WithSearchMode sets the SearchMode field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SearchMode field is set to the value of the last call.
+func (b *MCPModelExposureSpecApplyConfiguration) WithSearchMode(value apiv1alpha1.SearchMode) *MCPModelExposureSpecApplyConfiguration {
+	b.SearchMode = &value
 	return b
 }
 
