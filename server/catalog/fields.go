@@ -61,6 +61,7 @@ func (m *Model) chooseFields() *problem {
 	if len(unreadable) > 0 {
 		m.note("The database user may not read %s; grant SELECT on them to show them.", strings.Join(unreadable, ", "))
 	}
+	m.setVectorsApart()
 	m.fields = byNames(m.Fields)
 	m.findUnfilled()
 	return nil
@@ -120,6 +121,8 @@ func (m *Model) maskFields() *problem {
 	for _, masked := range m.Declared.Masked {
 		f := m.fields[masked.Name]
 		switch {
+		case m.vectorOf(masked.Name) != nil:
+			continue // no row shows it
 		case f == nil && m.columns[masked.Name] != nil && m.columns[masked.Name].Secret:
 			return notAllowed("%s: column %s of %s is hidden, since it is named like a secret; list it in fields.include to show it as ****", list, masked.Name, m.Table)
 		case f == nil:

@@ -44,6 +44,8 @@ type Model struct {
 	Ordering []Order
 	// TextIndex is the full-text index that search uses; nil if it looks for pieces of texts.
 	TextIndex *database.TextIndex
+	// Vectors are the visible columns of vectors, which are not among the Fields.
+	Vectors []*Field
 	// Relations are sorted by name. All lead to served models; whether a token may follow one, access says.
 	Relations []*Relation
 	// Display is the field whose value names a row for people ("Dune"); nil: the key does.

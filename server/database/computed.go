@@ -214,7 +214,7 @@ func (c *Column) Reads(visit func(Ref)) {
 			visit(Ref{Join: e.Of, Column: own})
 		}
 		e.Rows.EachOuter(visit)
-	case Reading, TextRank: // of the row itself
+	case Reading, TextRank, Distance: // of the row itself
 	case Outer: // of another row
 	case Random:
 	case Chosen:

@@ -213,6 +213,8 @@ type Column struct {
 	// ByText reports that values are equal if the engine writes them alike, as an equality of the type's own reads no such text
 	// (PostgreSQL's regclass and composite types).
 	ByText bool
+	// Vector is set if the column holds vectors, which no row shows.
+	Vector *Vector
 	// Computed says how a column that no table has comes by its values, and Expression how to compute them in a statement; nil if
 	// they have been computed in the source that is read.
 	Computed   Computed

@@ -78,6 +78,8 @@ type askingForms struct {
 	Top      string `json:"top"`
 	// Search tells how search works if it finds words by an index.
 	Search string `json:"search,omitempty"`
+	// SimilarTo tells by what similar rows are found.
+	SimilarTo string `json:"similar_to,omitempty"`
 }
 
 // writableData are the fields that create and update take; one that the token may not use is left out. Fields says of
@@ -257,7 +259,7 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope, rows string) *de
 		d.VersionField = m.Version.Name
 	}
 	if d.Asking = askingOf(d); d.Asking != nil {
-		d.Asking.Search = searchForm(m, rows != "")
+		d.Asking.Search, d.Asking.SimilarTo = searchForm(m, rows != ""), similarForm(d, m)
 	}
 	return d
 }

@@ -21,7 +21,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 		return nil, err
 	}
 	defer conn.Release()
-	conn.guard(13)
+	conn.guard(14)
 	found, err := d.introspect(ctx, conn)
 	if err != nil {
 		return nil, d.statementError(ctx, err)
@@ -138,7 +138,7 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 		return nil, nil, err
 	}
 	found := slices.Collect(maps.Keys(i.tables))
-	for _, read := range []func(context.Context, pgx.Tx, []uint32) error{i.readColumns, i.readKeys, i.readForeignKeys, i.readConstraints, i.readChecks, i.readTextIndexes} {
+	for _, read := range []func(context.Context, pgx.Tx, []uint32) error{i.readColumns, i.readKeys, i.readForeignKeys, i.readConstraints, i.readChecks, i.readTextIndexes, i.readVectors} {
 		if err := read(ctx, tx, found); err != nil {
 			return nil, nil, err
 		}

@@ -11,6 +11,8 @@ func (w *writer) expression(alias int, c *database.Column) {
 	switch e := c.Expression.(type) {
 	case database.Reading:
 		w.dialect.reading(w, c, func() { w.columnOf(alias, e.Of) })
+	case database.Distance:
+		w.distance(alias, e)
 	case database.TextRank:
 		w.dialect.textRank(w, alias, e)
 	case database.Chosen:

@@ -101,7 +101,7 @@ func openCursor(c *call.Call, rows *RowSet, plan *database.Select, a *listArgume
 		return nil, nil
 	}
 	if rows.isRanked(a) {
-		return nil, call.Invalid("cursor: a search without order_by is ordered by rank, and goes on with offset; or send order_by")
+		return nil, call.Invalid("cursor: similar rows, and rows of a search without order_by, have an order without cursors; go on with offset")
 	}
 	if a.offset.Sent {
 		return nil, call.Invalid("cursor and offset do not go together: send one of them")

@@ -38,6 +38,8 @@ var _ = call.WithArguments("list", call.Operation{
 	call.Argument[listArguments]{Name: "order_by", Into: func(a *listArguments) any { return &a.orderBy }, Common: true,
 		Help: "fields or relation__field; - descends"},
 	call.Argument[listArguments]{Name: "top", Into: func(a *listArguments) any { return &a.top }, Unlisted: true},
+	call.Argument[listArguments]{Name: "similar_to", Into: func(a *listArguments) any { return &a.similarTo }, Unlisted: true,
+		Offered: func(m *catalog.Model) bool { return len(m.Vectors) > 0 }, Lacks: "vectors"},
 	segmentsArgument(func(a *listArguments) *[]string { return &a.segments }),
 	call.Argument[listArguments]{Name: "filters", Into: func(a *listArguments) any { return &a.filters },
 		Help: "{field__lookup: value}, ANDed; relation__field; lookups ne, in, range, gt, gte, isnull, icontains…; dates 2026-04, {_now: -7d}; " +
@@ -58,6 +60,7 @@ type listArguments struct {
 	segments      []string
 	fields        call.Items
 	filters, top  json.RawMessage
+	similarTo     json.RawMessage
 	RowsForm
 	zoneArgument
 }
@@ -67,6 +70,9 @@ func list(c *call.Call, a *listArguments) ([]byte, error) {
 	rows := &RowSet{Scope: c.Scope}
 	var err error
 	if rows.calendar, err = a.calendar(c); err != nil {
+		return nil, err
+	}
+	if err := rows.similarTo(c, a.similarTo); err != nil {
 		return nil, err
 	}
 	plan, err := planList(rows, a)
@@ -99,6 +105,12 @@ func planList(rows *RowSet, a *listArguments) (*database.Select, error) {
 	}
 	if where, err = rows.search(where, a.search); err != nil {
 		return nil, err
+	}
+	if rows.similar != nil {
+		if len(a.orderBy) > 0 {
+			return nil, call.Invalid("order_by: similar_to is the order; send one of the two")
+		}
+		where = append(where, database.Not{Condition: database.IsNull{Column: rows.similar.Of}})
 	}
 	if len(where) > 0 {
 		plan.Where = where

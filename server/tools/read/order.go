@@ -64,8 +64,11 @@ func (s *RowSet) order(names []string) ([]database.Order, error) {
 	return order, nil
 }
 
-// listOrder is the order of a list: by rank if a search ranks, and no other order is asked for.
+// listOrder is the order of a list: by distance if it is of similar rows, and by rank if a search ranks, and no other order is asked for.
 func (s *RowSet) listOrder(names []string) ([]database.Order, error) {
+	if s.similar != nil {
+		return s.similarOrder(), nil
+	}
 	if s.ranking != nil && len(names) == 0 {
 		return s.rankOrder()
 	}

@@ -40,6 +40,8 @@ type RowSet struct {
 	names    []*catalog.Field
 	// ranking is the rank of rows in the call's search; nil if they have none.
 	ranking *database.TextRank
+	// similar is the rows' distance from what the call asks for; nil if it asks for no similar rows.
+	similar *database.Distance
 	// orderAsked is how many steps of the latest order were asked for, by the call or by the model's own ordering.
 	orderAsked int
 	// depth is how many relations lead to the rows from those of the call.

@@ -131,8 +131,11 @@ func (s *RowSet) rankOrder() ([]database.Order, error) {
 	return order, nil
 }
 
-// isRanked reports whether a list is ordered by rank. Such a list has no cursor: a rank is a float, and changes with the rows.
-func (s *RowSet) isRanked(a *listArguments) bool { return s.ranking != nil && len(a.orderBy) == 0 }
+// isRanked reports whether a list is ordered by rank or by distance. Such a list has no cursor: these are floats, and a rank changes
+// with other rows.
+func (s *RowSet) isRanked(a *listArguments) bool {
+	return s.similar != nil || s.ranking != nil && len(a.orderBy) == 0
+}
 
 // checkSearch judges the text of a search, which the argument of that name has.
 func checkSearch(argument, search string) error {

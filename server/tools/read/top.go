@@ -76,7 +76,7 @@ func planTop(rows *RowSet, a *listArguments) (*database.Select, error) {
 	if !m.UniqueKey {
 		return nil, call.Invalid("top: %s has no unique key by which its first rows could be found; use top of aggregate", m.Name)
 	}
-	matching, all := &RowSet{Scope: rows.Scope, calendar: rows.calendar}, *a
+	matching, all := &RowSet{Scope: rows.Scope, calendar: rows.calendar, similar: rows.similar}, *a
 	all.top = nil
 	inner, err := planList(matching, &all)
 	if err != nil {
