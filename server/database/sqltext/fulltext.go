@@ -141,6 +141,7 @@ func (d sqlite) fullText(w *writer, f database.FullText, around precedence) {
 func (sqlite) textRank(w *writer, _ int, _ database.TextRank) { w.text("NULL") }
 
 // ranking writes the rows that an FTS5 table has for a query, and gives them the present alias. bm25 is less for what fits better.
+// A limit, of none, keeps SQLite from asking the FTS5 table anew for each row.
 func (w *writer) ranking(from database.Source) {
 	r, columns := from.Ranking(), from.Table().Columns
 	w.text("(SELECT rowid")
@@ -149,7 +150,7 @@ func (w *writer) ranking(from database.Source) {
 	w.named(columns[1])
 	wanted, unwanted := splitQuery(r.Query)
 	sqlite{}.matching(w, r.Index, matchText(wanted, unwanted))
-	w.text(") AS ")
+	w.text(" LIMIT -1) AS ")
 	w.aliasName(w.alias)
 }
 
