@@ -65,7 +65,7 @@ func TestEveryQuestionHasSQLBesideItsCall(t *testing.T) {
 	for _, b := range blocksOf(t, path) {
 		calls += len(examples(b))
 	}
-	if beside := len(pairs(t, path)); len(asked) != 60 || calls != 60 || beside != 60 {
+	if beside := len(pairs(t, path)); len(asked) != 62 || calls != 62 || beside != 62 {
 		t.Errorf("%s has %d questions, %d calls and %d with SQL beside them; its head says sixty", path, len(asked), calls, beside)
 	}
 }
@@ -121,6 +121,9 @@ func loaded(t *testing.T, path string) *pgx.Conn {
 				continue
 			}
 			for _, name := range slices.Sorted(maps.Keys(scripts.Data)) {
+				if strings.HasSuffix(name, "-sqlite.sql") { // what PostgreSQL does not have
+					continue
+				}
 				databasetest.Execute(t, uri, scripts.Data[name])
 			}
 		}
