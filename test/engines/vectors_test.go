@@ -51,7 +51,7 @@ func TestSimilarRows(t *testing.T) {
 				t.Skip("NOT TESTED: this PostgreSQL has no pgvector; go run ./test/databases run -further has one that has")
 			}
 			seed := harness.Seed(t)
-			random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // G404: a test's choices
+			random := rand.New(rand.NewPCG(seed, 1))
 			opened, plain := engine.Open(t, vectorScript(random))
 			noteVersion(t, engine, plain)
 			s := &suite{engine, harness.Serve(t, opened, vectorModels(), tokens(), withAudit), plain}

@@ -31,7 +31,7 @@ func (s *RowSet) similarTo(c *call.Call, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	to := ""
+	var to string
 	if hasID {
 		to, err = s.vectorOfRow(c, field, id)
 	} else {
