@@ -66,7 +66,7 @@ func TestEveryQuestionHasSQLBesideItsCall(t *testing.T) {
 		calls += len(examples(b))
 	}
 	if beside := len(pairs(t, path)); len(asked) != 62 || calls != 62 || beside != 62 {
-		t.Errorf("%s has %d questions, %d calls and %d with SQL beside them; its head says sixty", path, len(asked), calls, beside)
+		t.Errorf("%s has %d questions, %d calls and %d with SQL beside them; its head says sixty-two", path, len(asked), calls, beside)
 	}
 }
 
