@@ -161,6 +161,8 @@ type Limits struct {
 	MaxConcurrentRequests int `json:"maxConcurrentRequests"`
 	// MaxResultBytes is the size, in bytes, at which the rows of one answer are cut off.
 	MaxResultBytes int `json:"maxResultBytes"`
+	// MaxExportRows is the most rows of one export; 0: nothing can be exported.
+	MaxExportRows int `json:"maxExportRows,omitempty"`
 	// RequestsPerSecondPerToken is each token's rate, for each pod; bulk and batch count their items. 0 is no limit.
 	RequestsPerSecondPerToken int `json:"requestsPerSecondPerToken,omitempty"`
 }
@@ -228,7 +230,7 @@ type Rule struct {
 	Modules []string `json:"modules,omitempty"`
 	// Models are model names; "*" is any.
 	Models []string `json:"models"`
-	// Verbs are view, add, change and delete; "*" is all four.
+	// Verbs are view, add, change, delete and export; "*" is all but export.
 	Verbs []string `json:"verbs,omitempty"`
 	// Actions are the names of declared actions, granted whatever they require; "*" is any.
 	Actions []string `json:"actions,omitempty"`
@@ -240,6 +242,7 @@ const (
 	VerbAdd    = "add"
 	VerbChange = "change"
 	VerbDelete = "delete"
+	VerbExport = "export"
 	Wildcard   = "*"
 )
 

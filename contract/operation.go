@@ -16,6 +16,8 @@ type Operation struct {
 	Verbs []string
 	// Needs says what else the operation needs.
 	Needs Need
+	// Exports is set if a call can ask for a file of the rows that its answer has; that needs VerbExport as well.
+	Exports bool
 	// OneRow is set if a call's answer is about one row.
 	OneRow bool
 }
@@ -78,7 +80,7 @@ var operations = []Operation{
 	{Name: "transact", Global: true, Effect: Destroys, Verbs: toWrite, Needs: NeedsWrites},
 	{Name: "undo", Global: true, Effect: Destroys, Verbs: toWrite, Needs: NeedsJournal},
 
-	{Name: "list", Effect: Shows, Verbs: toView},
+	{Name: "list", Effect: Shows, Verbs: toView, Exports: true},
 	{Name: "get", Effect: Shows, Verbs: toView, Needs: NeedsKey, OneRow: true},
 	{Name: "create", Effect: Adds, Verbs: []string{VerbAdd}, Needs: NeedsAddable, OneRow: true},
 	{Name: "update", Effect: Changes, Verbs: []string{VerbChange}, Needs: NeedsChangeable, OneRow: true},
@@ -87,11 +89,11 @@ var operations = []Operation{
 	{Name: "actions", Effect: Tells, Verbs: toView, Needs: NeedsActionsOrReports},
 	{Name: "action", Effect: Destroys, Verbs: toView, Needs: NeedsActions},
 	{Name: "bulk", Effect: Destroys, Verbs: toWrite, Needs: NeedsWritable},
-	{Name: "related", Effect: Shows, Verbs: toView, Needs: NeedsRelations},
+	{Name: "related", Effect: Shows, Verbs: toView, Exports: true, Needs: NeedsRelations},
 	{Name: "history", Effect: Shows, Verbs: toView, Needs: NeedsAudit},
 	{Name: "autocomplete", Effect: Shows, Verbs: toView, Needs: NeedsKey},
-	{Name: "aggregate", Effect: Shows, Verbs: toView},
-	{Name: "report", Effect: Shows, Verbs: toView, Needs: NeedsReports},
+	{Name: "aggregate", Effect: Shows, Verbs: toView, Exports: true},
+	{Name: "report", Effect: Shows, Verbs: toView, Exports: true, Needs: NeedsReports},
 }
 
 var globalOperations, modelOperations = split(operations)

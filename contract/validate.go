@@ -116,7 +116,7 @@ func (c *Config) check(fail fault) {
 func (e *Endpoint) Validate() error { return collect(e.check) }
 
 func (e *Endpoint) check(fail fault) {
-	if l := e.Limits; l.MaxBodyBytes < 1 || l.MaxConcurrentRequests < 1 || l.MaxResultBytes < 1 || l.RequestsPerSecondPerToken < 0 {
+	if l := e.Limits; l.MaxBodyBytes < 1 || l.MaxConcurrentRequests < 1 || l.MaxResultBytes < 1 || l.MaxExportRows < 0 || l.RequestsPerSecondPerToken < 0 {
 		fail("limits", "must be positive")
 	}
 	if l := e.Catalogue; l.MaxTools < 0 || !slices.Contains([]string{"", StylePerModel, StyleGeneric, StyleAuto}, l.Style) {
@@ -163,7 +163,7 @@ func (g *Group) check(fail fault) {
 }
 
 // verbs are the verbs that a rule may name.
-var verbs = []string{VerbView, VerbAdd, VerbChange, VerbDelete, Wildcard}
+var verbs = []string{VerbView, VerbAdd, VerbChange, VerbDelete, VerbExport, Wildcard}
 
 func checkRules(rules []Rule, fail fault) {
 	for i := range rules {

@@ -144,7 +144,7 @@ func (a *Action) check(fail fault) {
 		fail("", "must be one of update, sql and webhook, is %d of them", kinds)
 	}
 	for _, verb := range a.Requires {
-		if !slices.Contains(verbs, verb) || verb == Wildcard {
+		if !slices.Contains(verbs, verb) || verb == Wildcard || verb == VerbExport {
 			fail("requires", "%q is no verb", verb)
 		}
 	}

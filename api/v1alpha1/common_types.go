@@ -54,10 +54,12 @@ type PermissionRule struct {
 	// +kubebuilder:validation:items:MaxLength=40
 	// +kubebuilder:validation:items:Pattern=`^(\*|[a-z][a-z0-9_]*)$`
 	Models []string `json:"models,omitempty"`
-	// verbs are the verbs granted; "*" is view, add, change and delete. "change" includes "view". Absent grants none.
+	// verbs are the verbs granted; "*" is view, add, change and delete. "change" includes "view". "export" lets what may be
+	// viewed be fetched as a file, in any number of rows up to the endpoint's limit; no other verb includes it, nor does "*".
+	// Absent grants none.
 	// +optional
 	// +listType=set
-	// +kubebuilder:validation:MaxItems=5
+	// +kubebuilder:validation:MaxItems=6
 	Verbs []Verb `json:"verbs,omitempty"`
 	// actions are the names of declared actions that are granted, whatever they require; "*" is all of them. The token
 	// needs the verb "view" as well. Absent grants none.
@@ -71,7 +73,7 @@ type PermissionRule struct {
 }
 
 // Verb is an operation class that a permission rule grants.
-// +kubebuilder:validation:Enum=view;add;change;delete;*
+// +kubebuilder:validation:Enum=view;add;change;delete;export;*
 type Verb string
 
 // The verbs of a permission rule.
@@ -80,6 +82,7 @@ const (
 	VerbAdd    Verb = "add"
 	VerbChange Verb = "change"
 	VerbDelete Verb = "delete"
+	VerbExport Verb = "export"
 	VerbAll    Verb = "*"
 )
 

@@ -19,6 +19,7 @@ const (
 	DefaultMaxPageSize           = 1000
 	DefaultMaxBulkItems          = 1000
 	DefaultMaxResultBytes        = 1 << 20
+	DefaultMaxExportRows         = 100_000
 	DefaultMaxTools              = 100
 	DefaultInlineMax             = 100
 	DefaultWebhookTimeout        = 10 * time.Second
@@ -208,6 +209,11 @@ func (l ServerLimits) EffectiveMaxConcurrentRequests() int32 {
 // EffectiveMaxResultBytes is the most bytes of rows that a call may ask for.
 func (l ServerLimits) EffectiveMaxResultBytes() int64 {
 	return positiveOr(l.MaxResultBytes, DefaultMaxResultBytes)
+}
+
+// EffectiveMaxExportRows is the most rows of one export.
+func (l ServerLimits) EffectiveMaxExportRows() int32 {
+	return positiveOr(l.MaxExportRows, DefaultMaxExportRows)
 }
 
 func positiveOr[N int32 | int64](n, otherwise N) N {

@@ -52,6 +52,11 @@ type ServerLimits struct {
 	// +kubebuilder:validation:Minimum=16384
 	// +kubebuilder:validation:Maximum=67108864
 	MaxResultBytes int64 `json:"maxResultBytes,omitempty"`
+	// maxExportRows is the most rows of one export, for tokens with the verb "export"; 100000 when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000
+	MaxExportRows int32 `json:"maxExportRows,omitempty"`
 	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second. Each item of a bulk call or
 	// a batch counts as one. Absent, there is no limit.
 	// +optional

@@ -13,7 +13,7 @@ import (
 // allow less, never more.
 type Access struct {
 	Model string `json:"model"`
-	// Verbs are view, add, change and delete; Actions the model's actions.
+	// Verbs are view, add, change, delete and export; Actions the model's actions.
 	Verbs   []Grant `json:"verbs"`
 	Actions []Grant `json:"actions,omitempty"`
 	// Reports are the model's reports.
@@ -97,6 +97,7 @@ func (x explanation) access(m *contract.Model) Access {
 		{contract.VerbAdd, func(v verbs) bool { return v.add }, func(v *verbs) { v.add = true }},
 		{contract.VerbChange, func(v verbs) bool { return v.change }, func(v *verbs) { v.change = true }},
 		{contract.VerbDelete, func(v verbs) bool { return v.delete }, func(v *verbs) { v.delete = true }},
+		{contract.VerbExport, func(v verbs) bool { return v.export }, func(v *verbs) { v.export = true }},
 	} {
 		g := x.grant(m, row.name, func(rules []contract.Rule) bool { return row.has(verbsOn(&contract.Token{Rules: rules}, m)) })
 		if g.Granted {
@@ -152,6 +153,8 @@ func (x explanation) reaches(m *contract.Model, verb string) (bool, string) {
 	endpoint := &x.config.Endpoint
 	switch {
 	case verb == contract.VerbView:
+	case verb == contract.VerbExport:
+		return x.exports(m)
 	case endpoint.Database.ReadOnly:
 		return false, "the endpoint's database is read-only (spec.database.access)"
 	case ownTable(endpoint, m) != "":
@@ -163,6 +166,18 @@ func (x explanation) reaches(m *contract.Model, verb string) (bool, string) {
 		}
 	}
 	return false, fmt.Sprintf("MCPModelExposure %s offers only %s (spec.operations)", m.Exposure, strings.Join(m.Operations, ", "))
+}
+
+// exports reports whether the verb export, which is granted, has an effect: the token views the model, which offers an
+// operation whose rows can be exported.
+func (x explanation) exports(m *contract.Model) (bool, string) {
+	if !verbsOn(&contract.Token{Rules: x.config.RulesOf(x.token)}, m).view {
+		return false, "an export needs the verb view, too"
+	}
+	if !slices.ContainsFunc(contract.ModelOperations(), func(o *contract.Operation) bool { return o.Exports && possible(&x.config.Endpoint, m, o) }) {
+		return false, fmt.Sprintf("MCPModelExposure %s offers none of the operations that can be exported (spec.operations)", m.Exposure)
+	}
+	return true, ""
 }
 
 // action says whether a token with the verbs may run an action: a rule names it, or the token has the verbs that it

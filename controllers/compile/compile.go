@@ -140,6 +140,7 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 			MaxBodyBytes:              limits.EffectiveMaxBodyBytes(),
 			MaxConcurrentRequests:     int(limits.EffectiveMaxConcurrentRequests()),
 			MaxResultBytes:            int(limits.EffectiveMaxResultBytes()),
+			MaxExportRows:             int(limits.EffectiveMaxExportRows()),
 			RequestsPerSecondPerToken: int(limits.RequestsPerSecondPerToken),
 		},
 	}

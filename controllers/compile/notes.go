@@ -239,7 +239,7 @@ func addMissing(notes []string, what, name string, existing []string) []string {
 func views(t *contract.Token, m *contract.Model) bool { return verbsOn(t, m).view }
 
 // verbs say what a token may do to a model.
-type verbs struct{ view, add, change, delete bool }
+type verbs struct{ view, add, change, delete, export bool }
 
 // has reports whether the verb of that name is there.
 func (v verbs) has(name string) bool {
@@ -252,6 +252,8 @@ func (v verbs) has(name string) bool {
 		return v.change
 	case contract.VerbDelete:
 		return v.delete
+	case contract.VerbExport:
+		return v.export
 	}
 	return false
 }
@@ -275,6 +277,7 @@ func verbsOn(t *contract.Token, m *contract.Model) verbs {
 		v.view = v.view || v.change || has(contract.VerbView)
 		v.add = v.add || has(contract.VerbAdd)
 		v.delete = v.delete || has(contract.VerbDelete)
+		v.export = v.export || slices.Contains(r.Verbs, contract.VerbExport) // the wildcard is no export
 	}
 	return v
 }

@@ -41,13 +41,13 @@ func rightsOf(entry *contract.Token, main *contract.Config, lists *listCounter) 
 		if v != (verbs{}) {
 			rights.Models++
 		}
-		any = verbs{any.view || v.view, any.add || v.add, any.change || v.change, any.delete || v.delete}
+		any = verbs{any.view || v.view, any.add || v.add, any.change || v.change, any.delete || v.delete, any.export || v.export}
 	}
 	for _, row := range []struct {
 		has  bool
 		verb v1alpha1.Verb
 	}{
-		{any.view, v1alpha1.VerbView}, {any.add, v1alpha1.VerbAdd}, {any.change, v1alpha1.VerbChange}, {any.delete, v1alpha1.VerbDelete},
+		{any.view, v1alpha1.VerbView}, {any.add, v1alpha1.VerbAdd}, {any.change, v1alpha1.VerbChange}, {any.delete, v1alpha1.VerbDelete}, {any.export, v1alpha1.VerbExport},
 	} {
 		if row.has {
 			rights.Verbs = append(rights.Verbs, row.verb)

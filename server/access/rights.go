@@ -17,6 +17,8 @@ const (
 	Add
 	Change
 	Delete
+	// Export lets what may be viewed be fetched as a file.
+	Export
 )
 
 // Has reports whether all of the wanted verbs are in the set.
@@ -59,7 +61,7 @@ func compileRights(rules []contract.Rule, models *catalog.Catalog) *rights {
 			}
 		}
 		if m.Audits {
-			r.verbs[m.Index] &= View // what the audit says must stay said
+			r.verbs[m.Index] &= View | Export // what the audit says must stay said
 		}
 	}
 	r.key = keyOf(r)
@@ -97,7 +99,7 @@ func names(list []string, name string) bool {
 // VerbsOf are the verbs that a rule with a verb of that name grants.
 func VerbsOf(name string) Verbs { return verbsOf[name] }
 
-// granted adds up verbs: "*" is all four, change implies view, add and delete do not (docs/design/rights.md, "Rules").
+// granted adds up verbs: "*" is view, add, change and delete, change implies view, add and delete do not (docs/design/rights.md, "Rules").
 func granted(verbs []string) Verbs {
 	var v Verbs
 	for _, verb := range verbs {
@@ -109,7 +111,7 @@ func granted(verbs []string) Verbs {
 // verbsOf are the verbs that a verb of a rule stands for.
 var verbsOf = map[string]Verbs{
 	contract.Wildcard: View | Add | Change | Delete, contract.VerbView: View, contract.VerbAdd: Add,
-	contract.VerbChange: Change | View, contract.VerbDelete: Delete,
+	contract.VerbChange: Change | View, contract.VerbDelete: Delete, contract.VerbExport: Export,
 }
 
 // required are the verbs that an action requires; false if one of them is unknown.

@@ -62,7 +62,7 @@ spec: {endpointRef: {name: shop, namespace: shop}, groups: [readers]}
 
 func TestRightsAreShownWithoutACluster(t *testing.T) {
 	for args, wants := range map[string][]string{
-		"agent":                 {"MCPToken shop/agent of MCPEndpoint shop/shop (groups readers)\n\nMODEL", "order   yes    -     -        -        -         -         all\n", `order-again is not served: table "orders" belongs to`},
+		"agent":                 {"MCPToken shop/agent of MCPEndpoint shop/shop (groups readers)\n\nMODEL", "order   yes    -     -        -        -        -         -         all\n", `order-again is not served: table "orders" belongs to`},
 		"agent order --explain": {"  view: yes, by group readers\n", "  add: no: no rule of the token or its groups grants add on order\n"},
 		"old":                   {"It lets nobody in now: the token expired at 2020-01-01T00:00:00Z", "order   yes"},
 		"outsider":              {"does not allow tokens of namespace other (spec.allowedTokens)"},

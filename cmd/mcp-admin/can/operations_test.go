@@ -40,7 +40,7 @@ func newWalk() *walk {
 		w.expose(names[i])
 	}
 	for name, verbs := range map[string][]v1alpha1.Verb{
-		"all": {"*"}, "view": {"view"}, "add": {"add"}, "adds": {"view", "add"}, "changes": {"change"}, "deletes": {"view", "delete"}, "none": nil, "named": {"view"},
+		"all": {"*"}, "view": {"view"}, "add": {"add"}, "adds": {"view", "add"}, "changes": {"change"}, "deletes": {"view", "delete"}, "exports": {"view", "export"}, "export": {"export"}, "none": nil, "named": {"view"},
 	} {
 		t := &v1alpha1.MCPToken{}
 		t.Namespace, t.Name, t.Spec.EndpointRef.Name = "shop", name, "shop"

@@ -28,7 +28,7 @@ func (a *answer) show(screen *output.Screen, explain bool) {
 		for i := range a.Models {
 			rows[i] = row(screen, &a.Models[i])
 		}
-		screen.Table([]string{"MODEL", "VIEW", "ADD", "CHANGE", "DELETE", "ACTIONS", "REPORTS", "ROWS"}, rows...)
+		screen.Table([]string{"MODEL", "VIEW", "ADD", "CHANGE", "DELETE", "EXPORT", "ACTIONS", "REPORTS", "ROWS"}, rows...)
 	}
 	if a.Tools != nil && a.Tools.Most > 0 {
 		fmt.Fprintf(screen, "\ntools/list has at most %d tools, with %s.\n", a.Tools.Most, strings.Join(a.Tools.Global, ", "))

@@ -33,7 +33,7 @@ func MatrixCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "matrix [ENDPOINT]",
 		Short: "Show who may do what to each model, as a table",
-		Long: `matrix shows what every token of an endpoint may do to each of its models: view, add, change, delete, and which rows; below it the
+		Long: `matrix shows what every token of an endpoint may do to each of its models: view, add, change, delete, export, and which rows; below it the
 columns that are masked or hidden. --csv writes a line for each token and model.
 
 ` + commonRights,

@@ -136,7 +136,7 @@ func (o *Objects) model(m *contract.Model) Model {
 
 // cell says what a caller may do to a model, in short: a letter for each verb, and the rows if they are not all.
 func cell(a *compile.Access) string {
-	letters := []byte("----")
+	letters := []byte("-----")
 	for i := range a.Verbs {
 		if a.Verbs[i].Granted {
 			letters[i] = a.Verbs[i].Name[0]
@@ -188,7 +188,7 @@ func (m *Matrix) show(screen *output.Screen) {
 		fmt.Fprintln(screen, "No token is in force.")
 	} else {
 		screen.Table(header, table...)
-		fmt.Fprintln(screen, "\nv view, a add, c change, d delete; after them the row policies, if they narrow the rows.")
+		fmt.Fprintln(screen, "\nv view, a add, c change, d delete, e export; after them the row policies, if they narrow the rows.")
 	}
 	for i := range m.Models {
 		if text := m.Models[i].concealed(); text != "" {
@@ -217,7 +217,7 @@ func (m *Model) concealed() string {
 // csv writes a line for each token and model.
 func (m *Matrix) csv(to io.Writer) error {
 	w := csv.NewWriter(to)
-	if err := w.Write([]string{"token", "groups", "model", "view", "add", "change", "delete", "actions", "rows", "masked", "hidden"}); err != nil {
+	if err := w.Write([]string{"token", "groups", "model", "view", "add", "change", "delete", "export", "actions", "rows", "masked", "hidden"}); err != nil {
 		return err
 	}
 	for i := range m.Callers {

@@ -24,7 +24,7 @@ spec:
   - name: readers
     permissions: [{models: ["*"], verbs: [view]}]
   - name: clerks
-    permissions: [{models: [order], verbs: [view, change, delete]}]
+    permissions: [{models: [order], verbs: [view, change, delete, export]}]
 ---
 apiVersion: mcpadmin.dev/v1alpha1
 kind: MCPModelExposure
@@ -72,8 +72,8 @@ func TestTheMatrixHasALineForEachSetOfRights(t *testing.T) {
 	}
 	for _, want := range []string{
 		"TOKEN                    GROUPS    CUSTOMER   ORDER\n",
-		"shop/ann and 1 like it   readers   v---       v---\n",
-		"shop/clerk               clerks    ----       v-cd own-region\n",
+		"shop/ann and 1 like it   readers   v----      v----\n",
+		"shop/clerk               clerks    -----      v-cde own-region\n",
 		"order: masked: iban; hidden: notes\n",
 		"Tokens that let nobody in: 1; -o json says why.",
 	} {
@@ -92,7 +92,7 @@ func TestTheMatrixAsCSVHasALineForEachTokenAndModel(t *testing.T) {
 	if err != nil || len(lines) != 1+3*2 {
 		t.Fatalf("%v, %d lines, want 7:\n%s", err, len(lines), out)
 	}
-	want := "shop/clerk,clerks,order,true,false,true,true,delete_selected,own-region,iban,notes"
+	want := "shop/clerk,clerks,order,true,false,true,true,true,delete_selected,own-region,iban,notes"
 	if !strings.Contains(out, want+"\n") {
 		t.Errorf("it lacks %s:\n%s", want, out)
 	}
@@ -100,9 +100,9 @@ func TestTheMatrixAsCSVHasALineForEachTokenAndModel(t *testing.T) {
 
 func TestWhoReachesAModelOrAColumn(t *testing.T) {
 	for of, wants := range map[string][]string{
-		"order":       {"shop/ann and 1 like it view all group readers", "shop/clerk view, change, delete own-region group clerks"},
+		"order":       {"shop/ann and 1 like it view all group readers", "shop/clerk view, change, delete, export own-region group clerks"},
 		"customer":    {"shop/ann and 1 like it view all group readers"},
-		"order.iban":  {"order.iban is masked.", "shop/clerk view, change own-region"},
+		"order.iban":  {"order.iban is masked.", "shop/clerk view, change, export own-region"},
 		"order.notes": {"order.notes is hidden.", "No token of MCPEndpoint shop/shop reaches order.notes."},
 		"order.total": {"order.total is not known: the database was not asked."},
 	} {

@@ -1498,6 +1498,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: maxConcurrentRequests
       type:
         scalar: numeric
+    - name: maxExportRows
+      type:
+        scalar: numeric
     - name: maxResultBytes
       type:
         scalar: numeric

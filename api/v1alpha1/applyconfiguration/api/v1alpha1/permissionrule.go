@@ -15,7 +15,9 @@ type PermissionRuleApplyConfiguration struct {
 	Modules []string `json:"modules,omitempty"`
 	// models names the models that the rule is about; "*" is every model.
 	Models []string `json:"models,omitempty"`
-	// verbs are the verbs granted; "*" is view, add, change and delete. "change" includes "view". Absent grants none.
+	// verbs are the verbs granted; "*" is view, add, change and delete. "change" includes "view". "export" lets what may be
+	// viewed be fetched as a file, in any number of rows up to the endpoint's limit; no other verb includes it, nor does "*".
+	// Absent grants none.
 	Verbs []apiv1alpha1.Verb `json:"verbs,omitempty"`
 	// actions are the names of declared actions that are granted, whatever they require; "*" is all of them. The token
 	// needs the verb "view" as well. Absent grants none.

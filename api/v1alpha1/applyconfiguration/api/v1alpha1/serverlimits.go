@@ -14,6 +14,8 @@ type ServerLimitsApplyConfiguration struct {
 	// maxResultBytes is the most bytes of rows that a call may ask for; 1048576 (1 MiB) when absent. A call that does not
 	// ask gets 65536 (64 KiB), or maxResultBytes if that is less.
 	MaxResultBytes *int64 `json:"maxResultBytes,omitempty"`
+	// maxExportRows is the most rows of one export, for tokens with the verb "export"; 100000 when absent.
+	MaxExportRows *int32 `json:"maxExportRows,omitempty"`
 	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second. Each item of a bulk call or
 	// a batch counts as one. Absent, there is no limit.
 	RequestsPerSecondPerToken *int32 `json:"requestsPerSecondPerToken,omitempty"`
@@ -46,6 +48,14 @@ func (b *ServerLimitsApplyConfiguration) WithMaxConcurrentRequests(value int32) 
 // If called multiple times, the MaxResultBytes field is set to the value of the last call.
 func (b *ServerLimitsApplyConfiguration) WithMaxResultBytes(value int64) *ServerLimitsApplyConfiguration {
 	b.MaxResultBytes = &value
+	return b
+}
+
+// WithMaxExportRows sets the MaxExportRows field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MaxExportRows field is set to the value of the last call.
+func (b *ServerLimitsApplyConfiguration) WithMaxExportRows(value int32) *ServerLimitsApplyConfiguration {
+	b.MaxExportRows = &value
 	return b
 }
 
