@@ -93,8 +93,20 @@ type Select struct {
 	MaxBytes, MaxValue int
 	// Total asks for the number of matching rows.
 	Total Total
+	// CountTo is the number at which TotalCapped stops; 0 is TotalCap.
+	CountTo int
 	// Lock locks the rows until the transaction ends.
 	Lock bool
+	// Stream takes the rows one by one; nil has them appended to out.
+	Stream *Stream
+}
+
+// Cap is the number at which TotalCapped stops.
+func (s *Select) Cap() int64 {
+	if s.CountTo > 0 {
+		return int64(s.CountTo)
+	}
+	return TotalCap
 }
 
 // RowForm is a way to write a row as JSON.

@@ -13,6 +13,8 @@ type Report struct {
 	Form RowForm
 	// Limit, Offset, MaxBytes and MaxValue are as in Select. The rows before the offset are read and passed over.
 	Limit, Offset, MaxBytes, MaxValue int
+	// Stream is as in Select.
+	Stream *Stream
 }
 
 // Reported tells about the rows that a Report wrote.
@@ -24,7 +26,7 @@ type Reported struct {
 
 // Plan returns the plan that reads rows of some columns in the report's form.
 func (r *Report) Plan(columns []*Column) *Select {
-	plan := &Select{Limit: r.Limit, MaxBytes: r.MaxBytes, MaxValue: r.MaxValue, Form: r.Form, More: true}
+	plan := &Select{Limit: r.Limit, MaxBytes: r.MaxBytes, MaxValue: r.MaxValue, Form: r.Form, More: true, Stream: r.Stream}
 	taken := map[string]bool{}
 	for _, c := range columns {
 		name := c.Name

@@ -30,17 +30,20 @@ func (c *Call) Reset() {
 func (c *Call) ReadPage(plan *database.Select, out []byte, query func(row func([]driver.Value) bool) error) ([]byte, database.Page, error) {
 	var page database.Page
 	extended := out
+	if err := plan.Stream.Begin(); err != nil {
+		return out, page, err
+	}
 	err := query(func(values []driver.Value) bool {
 		if page.Ends(plan, len(extended)) {
 			return false
 		}
-		if page.Count > 0 {
-			extended = append(extended, ',')
-		}
+		extended = plan.Joint(extended, page.Count)
+		from, more := len(extended), true
 		extended = c.Row.Append(extended, values)
+		extended, more = plan.Took(extended, from)
 		page.Count++
 		c.last.keep(values[len(values)-len(plan.Cursor):])
-		return true
+		return more
 	})
 	if err != nil {
 		return out, database.Page{}, err

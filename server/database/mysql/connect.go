@@ -233,10 +233,31 @@ func (d *db) optionalSettings(mariaDB bool) []string {
 		return all
 	}
 	all = append(all, fmt.Sprintf("innodb_lock_wait_timeout = %d", max(int(timeout.Seconds()/2), 1)))
+	return append(all, timeSetting(mariaDB, timeout))
+}
+
+// timeSetting is the setting by which the server itself ends a read that takes longer.
+func timeSetting(mariaDB bool, timeout time.Duration) string {
 	if mariaDB {
-		return append(all, fmt.Sprintf("max_statement_time = %.3f", max(timeout.Seconds(), 0.001)))
+		return fmt.Sprintf("max_statement_time = %.3f", max(timeout.Seconds(), 0.001))
 	}
-	return append(all, fmt.Sprintf("max_execution_time = %d", max(timeout.Milliseconds(), 1)))
+	return fmt.Sprintf("max_execution_time = %d", max(timeout.Milliseconds(), 1))
+}
+
+// allow gives the connection's reads the time of a stream, which may be nil, until restore is called.
+func (d *db) allow(ctx context.Context, c *conn, stream *database.Stream) (restore func(), err error) {
+	usual := d.statementTimeout()
+	if _, lacks := d.lacking.Load(settingName(timeSetting(c.mariaDB, usual))); !stream.Lengthens() || usual <= 0 || lacks {
+		return func() {}, nil
+	}
+	if err := d.exec(ctx, c, "SET SESSION "+timeSetting(c.mariaDB, stream.Within)); err != nil {
+		return nil, err
+	}
+	return func() {
+		if !c.lost && d.exec(context.WithoutCancel(ctx), c, "SET SESSION "+timeSetting(c.mariaDB, usual)) != nil {
+			c.lost = true // it would allow others too much
+		}
+	}, nil
 }
 
 // killOn stops the statement that runs on a connection, through another connection to the same server.

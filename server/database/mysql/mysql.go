@@ -66,12 +66,24 @@ func (d *db) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return d.limitAll(ctx, 1)
 }
 
+// limitFor is limit for a statement whose rows a stream takes; it may be nil.
+func (d *db) limitFor(ctx context.Context, stream *database.Stream) (context.Context, context.CancelFunc) {
+	if !stream.Lengthens() {
+		return d.limit(ctx)
+	}
+	return d.limitTo(ctx, stream.Within+guardTime)
+}
+
 // limitAll is limit for several statements together.
 func (d *db) limitAll(ctx context.Context, statements int) (context.Context, context.CancelFunc) {
 	timeout := time.Hour
 	if d.statementTimeout() > 0 {
 		timeout = time.Duration(statements)*d.statementTimeout() + guardTime
 	}
+	return d.limitTo(ctx, timeout)
+}
+
+func (d *db) limitTo(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	stop := context.AfterFunc(d.closing, cancel)
 	return limited, func() {

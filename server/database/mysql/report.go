@@ -38,7 +38,12 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 }
 
 func (d *db) readReport(ctx context.Context, connection *conn, report *database.Report, c *call, out []byte) ([]byte, database.Reported, error) {
-	limited, cancel := d.limit(ctx)
+	restore, err := d.allow(ctx, connection, report.Stream)
+	if err != nil {
+		return out, database.Reported{}, err
+	}
+	defer restore()
+	limited, cancel := d.limitFor(ctx, report.Stream)
 	defer cancel()
 	extended, reported, err := c.ReadReport(values{}, report, describeReported, out, func(read func(driver.Rows) error) error {
 		return connection.result(limited, c.SQL.Text, c.Args, read)

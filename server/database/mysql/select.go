@@ -69,7 +69,12 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 
 // readPage appends the rows of a page.
 func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
-	limited, cancel := d.limit(ctx)
+	restore, err := d.allow(ctx, connection, plan.Stream)
+	if err != nil {
+		return out, nothing, err
+	}
+	defer restore()
+	limited, cancel := d.limitFor(ctx, plan.Stream)
 	defer cancel()
 	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
 		return connection.query(limited, c.SQL.Select, c.Args[c.SQL.SelectFrom:], row)
@@ -100,8 +105,8 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 	if err != nil {
 		return d.statementError(ctx, limited, err, nil)
 	}
-	if plan.Total == database.TotalCapped && page.Total > database.TotalCap {
-		page.Total, page.Precision = database.TotalCap, database.TotalIsAtLeast
+	if plan.Total == database.TotalCapped && page.Total > plan.Cap() {
+		page.Total, page.Precision = plan.Cap(), database.TotalIsAtLeast
 	}
 	return nil
 }

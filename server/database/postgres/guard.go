@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // guardTime is how much longer than its statements a call may take before it is given up. It matters only if the server
@@ -40,8 +42,11 @@ func (g *guard) giveUp() {
 }
 
 // guard bounds what follows, so many statements, until unguard or Release.
-func (c *conn) guard(statements int) {
-	if timeout := c.db.statementTimeout(); timeout > 0 {
+func (c *conn) guard(statements int) { c.guardStream(statements, nil) }
+
+// guardStream is guard for statements whose rows a stream takes; it may be nil.
+func (c *conn) guardStream(statements int, stream *database.Stream) {
+	if timeout := stream.Time(c.db.statementTimeout()); timeout > 0 {
 		c.limit.armed = true
 		c.limit.timer.Reset(time.Duration(statements)*timeout + guardTime)
 	}

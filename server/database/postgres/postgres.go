@@ -70,7 +70,10 @@ func (d *db) statementTimeout() time.Duration { return time.Duration(d.settings.
 
 // timeoutSetting is the statement timeout in the server's form: whole milliseconds, 0 for none.
 func (d *db) timeoutSetting() string {
-	timeout := d.statementTimeout()
+	return milliseconds(d.statementTimeout())
+}
+
+func milliseconds(timeout time.Duration) string {
 	if timeout <= 0 {
 		return "0"
 	}

@@ -43,7 +43,7 @@ func (d *db) tryReport(ctx context.Context, report *database.Report, c *call, ou
 		return nil, database.Reported{}, err
 	}
 	defer pooled.Release()
-	pooled.guard(2)
+	pooled.guardStream(2, report.Stream)
 	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn())}
 	out, reported, err := x.report(ctx, report, c, out)
 	x.leave(ctx)
@@ -60,7 +60,7 @@ func (d *db) tryReport(ctx context.Context, report *database.Report, c *call, ou
 func (x exchange) report(ctx context.Context, report *database.Report, c *call, out []byte) ([]byte, database.Reported, error) {
 	var batch pgconn.Batch
 	batch.ExecParams("BEGIN READ ONLY", nil, nil, nil, nil)
-	before := 1 + x.sendTransactionSettings(ctx, &batch)
+	before := 1 + x.sendTransactionSettings(ctx, &batch) + x.db.sendTime(&batch, report.Stream)
 	batch.ExecParams(string(c.sql.Text), c.params.values, nil, nil, nil)
 	batch.ExecParams("ROLLBACK", nil, nil, nil, nil)
 	results := x.conn.ExecBatch(ctx, &batch)

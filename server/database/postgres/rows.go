@@ -30,15 +30,17 @@ func (r *rows) read(result *pgconn.ResultReader, plan *database.Select, dst []by
 	if err := check(result.FieldDescriptions(), plan.Output); err != nil {
 		return dst, page, err
 	}
-	for result.NextRow() {
+	if err := plan.Stream.Begin(); err != nil {
+		return dst, page, err
+	}
+	for more := true; more && result.NextRow(); { // closing the result skips the rest
 		if page.Ends(plan, len(dst)) {
-			break // closing the result skips the rest
+			break
 		}
-		if page.Count > 0 {
-			dst = append(dst, ',')
-		}
-		row := result.Values()
+		dst = plan.Joint(dst, page.Count)
+		row, from := result.Values(), len(dst)
 		dst = r.writer.Append(dst, row)
+		dst, more = plan.Took(dst, from)
 		if len(plan.Cursor) > 0 {
 			r.keep(row[len(row)-len(plan.Cursor):])
 		}

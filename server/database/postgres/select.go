@@ -79,7 +79,7 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 		return nil, database.Page{}, err
 	}
 	defer pooled.Release()
-	pooled.guard(3)
+	pooled.guardStream(3, plan.Stream)
 	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn())}
 	out, page, whole, err := x.read(ctx, plan, c, out)
 	x.leave(ctx)
@@ -180,13 +180,13 @@ func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out 
 			return nil, page, false, err
 		}
 	}
-	if !counted && (x.open || !x.unnamed() && !x.db.settings.ReadOnly && len(database.Session(ctx)) == 0) {
+	if !counted && plan.Stream == nil && (x.open || !x.unnamed() && !x.db.settings.ReadOnly && len(database.Session(ctx)) == 0) {
 		out, page, err = c.readAlone(ctx, x.conn, rows, plan, out)
 		return out, page, false, err
 	}
 
 	var batch pgconn.Batch
-	before := x.begin(ctx, &batch)
+	before := x.begin(ctx, &batch) + x.db.sendTime(&batch, plan.Stream)
 	send(&batch, rows, c.sql.Select, c.params.values)
 	if limited {
 		send(&batch, limit, budget, [][]byte{x.db.budgetSetting()})
@@ -252,6 +252,15 @@ func (x exchange) end(batch *pgconn.Batch) {
 	if x.db.settings.ReadOnly && !x.open {
 		batch.ExecParams("COMMIT", nil, nil, nil, nil)
 	}
+}
+
+// sendTime gives the statements of one transaction the time of a stream, and returns how many results that has.
+func (d *db) sendTime(batch *pgconn.Batch, stream *database.Stream) int {
+	if !stream.Lengthens() {
+		return 0
+	}
+	batch.ExecParams("SELECT set_config('statement_timeout', $1, true)", [][]byte{[]byte(milliseconds(stream.Within))}, nil, nil, nil)
+	return 1
 }
 
 // sendSettings applies the session's settings to one transaction.

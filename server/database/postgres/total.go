@@ -31,8 +31,8 @@ func settleTotal(plan *database.Select, page *database.Page) {
 	}
 	if total, ok := page.Shows(plan); ok {
 		page.Total = total
-	} else if plan.Total == database.TotalCapped && page.Total > database.TotalCap {
-		page.Total, page.Precision = database.TotalCap, database.TotalIsAtLeast
+	} else if plan.Total == database.TotalCapped && page.Total > plan.Cap() {
+		page.Total, page.Precision = plan.Cap(), database.TotalIsAtLeast
 	}
 }
 

@@ -22,7 +22,7 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 		return out, database.Reported{}, err
 	}
 	defer d.readers.Release(connection)
-	limited, cancel := d.limit(ctx)
+	limited, cancel := d.limitFor(ctx, report.Stream)
 	defer cancel()
 	extended, reported, err := c.ReadReport(values{}, report, describeType, out, func(read func(driver.Rows) error) error {
 		s, done, err := connection.prepare(limited, c.SQL.Text)

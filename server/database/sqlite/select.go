@@ -54,7 +54,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 // run answers a plan that was built.
 func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
 	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
-		return d.statement(ctx, connection, c.SQL.Select, c.Args[c.SQL.SelectFrom:], row)
+		return d.statementFor(ctx, plan.Stream, connection, c.SQL.Select, c.Args[c.SQL.SelectFrom:], row)
 	})
 	if err != nil {
 		return out, nothing, err
@@ -117,15 +117,20 @@ func (d *db) countOnce(ctx context.Context, connection *conn, plan *database.Sel
 		total, _ = values[0].(int64)
 		return true
 	})
-	if plan.Total == database.TotalCapped && total > database.TotalCap {
-		total, precision = database.TotalCap, database.TotalIsAtLeast
+	if plan.Total == database.TotalCapped && total > plan.Cap() {
+		total, precision = plan.Cap(), database.TotalIsAtLeast
 	}
 	return total, precision, err
 }
 
 // statement runs a statement that reads, for no longer than the statement timeout.
 func (d *db) statement(ctx context.Context, c *conn, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) error {
-	limited, cancel := d.limit(ctx)
+	return d.statementFor(ctx, nil, c, sql, args, row)
+}
+
+// statementFor is statement for rows that a stream takes; it may be nil.
+func (d *db) statementFor(ctx context.Context, stream *database.Stream, c *conn, sql []byte, args []driver.NamedValue, row func([]driver.Value) bool) error {
+	limited, cancel := d.limitFor(ctx, stream)
 	defer cancel()
 	if err := c.query(limited, sql, args, row); err != nil {
 		return d.statementError(ctx, limited, err)

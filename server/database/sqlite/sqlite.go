@@ -116,7 +116,12 @@ func fileURI(path string, parameters url.Values) string {
 
 // limit bounds one statement; the context ends with Close as well.
 func (d *db) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	timeout := time.Duration(d.settings.StatementTimeout)
+	return d.limitFor(ctx, nil)
+}
+
+// limitFor is limit for a statement whose rows a stream takes; it may be nil.
+func (d *db) limitFor(ctx context.Context, stream *database.Stream) (context.Context, context.CancelFunc) {
+	timeout := stream.Time(time.Duration(d.settings.StatementTimeout))
 	if timeout <= 0 {
 		timeout = time.Hour
 	}

@@ -119,7 +119,7 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 		w.text("SELECT count(*) FROM (SELECT 1")
 		w.buf = append(w.buf, s.rows...)
 		w.text(" LIMIT ")
-		w.buf = strconv.AppendInt(w.buf, database.TotalCap+1, 10)
+		w.buf = strconv.AppendInt(w.buf, plan.Cap()+1, 10)
 		w.text(") AS counted")
 	}
 	s.Count = w.buf
