@@ -88,7 +88,7 @@ func (t *Tokens) Identify(caller *identity.Caller, now time.Time) (Token, Refuse
 		v = t.visitors.remember(key, found, caller)
 	}
 	v.evaluated.Do(func() { t.directory.evaluate(v, caller) })
-	return Token{holder: &v.holder, rights: t.grants.of(v.set), visitor: v}, Refused{}
+	return Token{holder: &v.holder, rights: t.grants.of(v.set), visitor: v, caller: caller}, Refused{}
 }
 
 // rank orders the tokens that are for one caller. A token of the endpoint's own namespace goes before tokens of others, so

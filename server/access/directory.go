@@ -296,10 +296,10 @@ func sameTime(a, b *time.Time) bool { return a == b || a != nil && b != nil && a
 // expired reports whether the token is refused by its expiry.
 func (h *holder) expired(now time.Time) bool { return h.expiry != nil && !now.Before(*h.expiry) }
 
-// find returns the token of a text's hash, or nil.
-func (d *Directory) find(h hash) *holder {
+// find returns the entry of a text's hash, or nil.
+func (d *Directory) find(h hash) *entry {
 	if found := d.texts.of(h); len(found) > 0 {
-		return found[0].holder
+		return &found[0]
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 )
 
 // Tokens are the tokens in force, with their rights on the models of one catalog.
@@ -30,6 +31,9 @@ type Token struct {
 	// visitor is the caller that was found by identity, and holder a part of it; nil for a token that was found by its
 	// text.
 	visitor *visitor
+	// sum is the hash of the text by which the token was found, and caller who showed what somebody else issued: one of the two.
+	sum    *hash
+	caller *identity.Caller
 }
 
 // NewTokens returns the tokens of a directory with the rights that a Config's groups and their own rules give them.
@@ -81,11 +85,19 @@ func (t *Tokens) Authenticate(authorization string, now time.Time) Token {
 // Holder returns the token whose text is shown, or nobody. Every refusal does the same work, one hash and one look-up, so
 // that neither the answer nor its time tells an unknown token from an expired one.
 func (t *Tokens) Holder(shown Bearer, now time.Time) Token {
-	holder := t.directory.find(shown.Sum)
-	if holder == nil || len(shown.Text) < contract.MinTokenLength || holder.expired(now) {
+	token := t.byHash(shown.Sum, now)
+	if len(shown.Text) < contract.MinTokenLength {
 		return Token{}
 	}
-	return Token{holder: holder, rights: t.grants.of(holder.set)}
+	return token
+}
+
+func (t *Tokens) byHash(sum hash, now time.Time) Token {
+	found := t.directory.find(sum)
+	if found == nil || found.holder.expired(now) {
+		return Token{}
+	}
+	return Token{holder: found.holder, rights: t.grants.of(found.holder.set), sum: &found.hash}
 }
 
 // bearer returns the credentials of a Bearer header; "", which is no token, for any other.

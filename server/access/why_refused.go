@@ -28,8 +28,8 @@ const (
 // the caller has its answer: the time that it takes depends on the text.
 func (d *Directory) WhyRefused(shown Bearer, now time.Time) Cause {
 	cause := Cause{PublicID: contract.PublicTokenID(shown.Text), Reason: CauseUnknown}
-	if h := d.find(shown.Sum); h != nil && h.expired(now) {
-		cause.Token, cause.Reason = h.name, causeExpired
+	if found := d.find(shown.Sum); found != nil && found.holder.expired(now) {
+		cause.Token, cause.Reason = found.holder.name, causeExpired
 		return cause
 	}
 	if cause.PublicID == "" {

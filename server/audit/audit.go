@@ -28,9 +28,11 @@ type Record struct {
 	Fields []string
 	// Changed is the number of rows that were changed.
 	Changed int
+	// Rows is how many rows an export has; nil for any other call.
+	Rows *int
 	// DryRun reports whether all was undone on purpose.
 	DryRun bool
-	// Outcome is "ok", or the error's code; "intent" before a webhook is called.
+	// Outcome is "ok", or the error's code; "intent" before a webhook is called, and when the link of an export is given.
 	Outcome string
 }
 
@@ -52,17 +54,20 @@ func (l *Log) Write(ctx context.Context, r *Record) {
 	if l == nil {
 		return
 	}
-	var subject, call slog.Attr // one without a name is left out
+	var subject, call, rows slog.Attr // one without a name is left out
 	if r.Subject != "" {
 		subject = slog.String("subject", cut(r.Subject))
 	}
 	if r.Call != "" {
 		call = slog.String("call", r.Call)
 	}
+	if r.Rows != nil {
+		rows = slog.Int("rows", *r.Rows)
+	}
 	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), subject,
 		slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)),
 		slog.String("operation", cut(r.Operation)), slog.Any("ids", cutAll(r.IDs, MaxIDs)), slog.Any("fields", cutAll(r.Fields, maxFields)),
-		slog.Int("changed", r.Changed), slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome), call)
+		slog.Int("changed", r.Changed), rows, slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome), call)
 }
 
 // cutAll returns the first texts, each cut.

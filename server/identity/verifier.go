@@ -158,6 +158,23 @@ func (v *Verifier) Verify(ctx context.Context, text string, sum [32]byte, now ti
 	return nil, Unavailable
 }
 
+// Recheck returns who claims speak of that were verified some minutes ago, or why they do not count any more: by the settings of now,
+// and by the time. Signature and review are not asked for again.
+func (v *Verifier) Recheck(claims map[string]any, now time.Time) (*Caller, Refusal) {
+	url, _ := claims["iss"].(string)
+	i := v.settings.Load().find(url)
+	if i == nil {
+		return nil, UnknownIssuer
+	}
+	switch known := i.source.known.Load(); {
+	case known == nil:
+		return nil, Unavailable
+	case url != known.document.Issuer: // the cluster stands in for every issuer that is not declared
+		return nil, UnknownIssuer
+	}
+	return i.caller(claims, now)
+}
+
 // check checks a token without the cache. It returns an entry for the cache, or why there is none.
 func (v *Verifier) check(ctx context.Context, text string, sum [32]byte, now time.Time) (*entry, Refusal) {
 	t, refusal := parse(text)

@@ -19,8 +19,10 @@ type answer struct {
 	w http.ResponseWriter
 	// patience is how long a piece may take.
 	patience time.Duration
-	// status is 0 until the answer was sent.
+	// status is 0 until the answer was sent, or its head.
 	status int
+	// broken is set if the answer broke off.
+	broken bool
 }
 
 // Header values that are the same on every answer; shared, so that they cost nothing.
@@ -64,6 +66,12 @@ func (a *answer) send(status int, body ...[]byte) {
 			part, left = part[len(piece):], left-len(piece)
 		}
 	}
+}
+
+// sendHead sends the headers alone, as they would be of an answer of any length.
+func (a *answer) sendHead() {
+	a.status = http.StatusOK
+	a.w.WriteHeader(http.StatusOK)
 }
 
 // refuse sends {"error": message}.

@@ -14,6 +14,8 @@ import (
 type Verifier interface {
 	// Verify returns who a text was issued to, or why it is refused. The sum is the text's SHA-256.
 	Verify(ctx context.Context, text string, sum [32]byte, now time.Time) (*identity.Caller, identity.Refusal)
+	// Recheck returns who claims speak of that were verified some minutes ago, or why they do not count any more.
+	Recheck(claims map[string]any, now time.Time) (*identity.Caller, identity.Refusal)
 }
 
 // noToken is the reason of a refusal of a text that nobody else could have issued. It does not tell an unknown token from an

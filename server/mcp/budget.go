@@ -19,6 +19,9 @@ type budgets struct {
 	// places are requests that are being answered; placesSize is their number.
 	places     *share.Pool
 	placesSize atomic.Int64
+	// exports are files that are being sent; exportsSize is how many there may be.
+	exports     *share.Pool
+	exportsSize atomic.Int64
 	// bodies are the bytes of bodies; answers are the bytes of parsed bodies and of answers that are being read.
 	bodies, answers *share.Pool
 	answersSize     int64
@@ -55,6 +58,7 @@ func newBudgets(memory int64) *budgets {
 	bodies, answers := memory/8, memory/4
 	return &budgets{
 		places:      share.New(1, 1),
+		exports:     share.New(1, 1),
 		bodies:      share.New(bodies, share.Quarter(bodies)),
 		answers:     share.New(answers, share.Quarter(answers)),
 		answersSize: answers,
@@ -97,6 +101,22 @@ func (b *budgets) enter(x *exchange) bool {
 	return true
 }
 
+// enterExport takes what an export needs while it is sent. It returns false if it cannot have that in time.
+func (b *budgets) enterExport(x *exchange) bool {
+	if size := exportsAtOnce(x.endpoint.Settings()); b.exportsSize.Swap(size) != size {
+		b.exports.Resize(size, share.Quarter(size))
+	}
+	if b.exports.Wait(x.ctx, x.holder, 1, exportPatience) != nil {
+		return false
+	}
+	x.exporting = 1
+	if b.answers.Wait(x.ctx, x.holder, exportMemory, answerPatience) != nil {
+		return false
+	}
+	x.sending = exportMemory
+	return true
+}
+
 // made gives back what a request no longer needs once its answer is made: everything except the answer itself.
 func (b *budgets) made(x *exchange) {
 	held := int64(cap(x.out)+len(x.shared.Plain)) + requestOverhead // what is shared may be this request's alone by the time it is read
@@ -110,6 +130,10 @@ func (b *budgets) made(x *exchange) {
 func (b *budgets) leave(x *exchange) {
 	b.leavePlace(x)
 	b.leaveBody(x)
+	if x.exporting != 0 {
+		b.exports.Give(x.holder, x.exporting)
+		x.exporting = 0
+	}
 	if x.sending != 0 {
 		b.answers.Give(x.holder, x.sending)
 		x.sending = 0

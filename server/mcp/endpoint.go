@@ -38,6 +38,14 @@ type Endpoint interface {
 	// Call performs a tool; arguments is a JSON object, or nil.
 	Call(ctx context.Context, token access.Token, tool string, arguments []byte) call.Result
 
+	// Recognise returns the token in force whose text has the hash of a credential, or nobody.
+	Recognise(c access.Credential, now time.Time) access.Token
+	// OpenExport reads the text of an export's link; false if this endpoint did not make it. It may have expired.
+	OpenExport(text string) (*call.ExportLink, bool)
+	// Export uses a link up and writes its file; RefuseExport tells the audit why a link is refused.
+	Export(ctx context.Context, token access.Token, link *call.ExportLink, out call.File) (rows int, result call.Result)
+	RefuseExport(ctx context.Context, link *call.ExportLink, outcome string)
+
 	// AppendPrompts appends the array of prompts/list.
 	AppendPrompts(dst []byte, token access.Token) []byte
 	// Prompt returns a prompt made for the token and its list of tools; arguments is a JSON object, or nil. An error is about the name or the

@@ -74,7 +74,11 @@ func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 	x.openResult(id, uncached)
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
 	x.out = jsontext.AppendDocument(x.out, result.Text)
-	x.out = append(x.out, "}]"...)
+	x.out = append(x.out, '}')
+	if result.Link != nil && x.protocol.hasLinks() {
+		x.appendLink(result.Link)
+	}
+	x.out = append(x.out, ']')
 	if result.Structured {
 		x.out = append(append(x.out, `,"structuredContent":`...), validUTF8(result.Text)...)
 	}
@@ -83,6 +87,14 @@ func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 	}
 	result.Release()
 	x.closeResult(id)
+}
+
+// appendLink appends the content that a client shows as a link.
+func (x *exchange) appendLink(link *call.ResourceLink) {
+	x.out = jsontext.AppendString(append(x.out, `,{"type":"resource_link","uri":`...), link.URI)
+	x.out = jsontext.AppendString(append(x.out, `,"name":`...), link.Name)
+	x.out = jsontext.AppendString(append(x.out, `,"mimeType":`...), link.MIMEType)
+	x.out = append(x.out, '}')
 }
 
 // validUTF8 is a text without what is not UTF-8, as AppendDocument writes it: a database may hold anything.

@@ -60,6 +60,12 @@ func protocolOf(header http.Header, meta *metadata) protocol {
 	return p
 }
 
+// hasLinks reports whether the version has links among the content of an answer: those since 2025-06-18. A client of these names its
+// version in each request.
+func (p protocol) hasLinks() bool {
+	return p.modern || p.requested == version20250618 || p.requested == version20251125
+}
+
 func isLegacy(version string) bool { return slices.Contains(legacyVersions, version) }
 
 // negotiate returns the version that initialize answers with: the client's if it is of that era, else the newest.

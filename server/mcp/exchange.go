@@ -43,9 +43,9 @@ type exchange struct {
 	listAt int
 	// compressed is set if out is compressed by gzip; varies if it could be, for a client that takes it.
 	compressed, varies bool
-	// holder names the caller in the budgets; reading, place and sending are the request's shares of them.
-	holder                  string
-	reading, place, sending int64
+	// holder names the caller in the budgets; the others are the request's shares of them.
+	holder                             string
+	reading, place, sending, exporting int64
 	// retryAfter is how long the token must wait if the status is 429.
 	retryAfter time.Duration
 

@@ -91,7 +91,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.handler, x.ctx, x.header, x.inBatch, x.form, x.method, x.retryAfter = h, r.Context(), r.Header, false, telemetry.FormNone, "", 0
 	a := answer{w: w, patience: h.options.PieceTime}
 	defer func() {
-		if cause := recover(); cause != nil {
+		switch cause := recover(); cause {
+		case nil:
+		case http.ErrAbortHandler:
+			a.broken = true
+		default:
 			h.panicked(cause, &a)
 		}
 		took := h.options.Now().Sub(start)
@@ -100,6 +104,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.logRequest(r, x, a.status, took)
 		}
 		x.release()
+		if a.broken {
+			panic(http.ErrAbortHandler) // the client must see that the answer is not whole
+		}
 	}()
 	h.route(&a, r, x)
 }
@@ -131,6 +138,10 @@ func (h *Handler) route(a *answer, r *http.Request, x *exchange) {
 	}
 	x.endpoint = endpoint
 	below, inBase := strings.CutPrefix(path, endpoint.Settings().BasePath)
+	if link, isExport := strings.CutPrefix(below, exportsPath); inBase && isExport {
+		h.export(a, r, x, from, link)
+		return
+	}
 	below = strings.TrimSuffix(below, "/")
 	switch {
 	case inBase && below == endpointPath:
@@ -276,6 +287,6 @@ func (h *Handler) logRequest(r *http.Request, x *exchange, status int, took time
 	if !x.token.IsNobody() {
 		token = x.token.Caller()
 	}
-	h.options.Log.Debug("Request", "httpMethod", r.Method, "path", r.URL.Path, "status", status, "form", string(x.form),
+	h.options.Log.Debug("Request", "httpMethod", r.Method, "path", withoutLink(r.URL.Path), "status", status, "form", string(x.form),
 		"method", x.method, "token", token, "seconds", took.Seconds())
 }

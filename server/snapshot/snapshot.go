@@ -8,6 +8,7 @@ package snapshot
 import (
 	"encoding/base64"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -46,6 +47,9 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		StatementTimeout: time.Duration(config.Endpoint.Database.StatementTimeout),
 		MaxResultBytes:   config.Endpoint.Limits.MaxResultBytes,
 		Catalogue:        config.Endpoint.Catalogue,
+		MaxExportRows:    config.Endpoint.Limits.MaxExportRows,
+		ExportsURL:       strings.TrimSuffix(config.Endpoint.URL, "/") + "/exports/",
+		ExportProblem:    exportProblem(&config.Endpoint),
 		SessionSettings:  config.Endpoint.Database.SessionSettings,
 		Audit:            log,
 		Kept:             kept,
@@ -68,6 +72,19 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 	}
 	s.models = shorten(s.models)
 	return s
+}
+
+// exportProblem says why nothing can be exported; "" if it can.
+func exportProblem(e *contract.Endpoint) string {
+	switch {
+	case e.URL == "":
+		return "the endpoint does not know its own URL"
+	case e.Limits.MaxExportRows < 1:
+		return "the endpoint's limits allow no rows"
+	case e.Database.MaxConnections < 2:
+		return "the endpoint has one database connection, which an export would take from all other calls (spec.database.pool.maxConnections)"
+	}
+	return ""
 }
 
 // sealKey is the Config's; Validate saw that it is base64.
@@ -101,6 +118,11 @@ func (s *Snapshot) TokensIncomplete() bool { return s.tokens.Incomplete() }
 // Authenticate returns the token whose text is shown, or nobody; the same work is done for every refusal.
 func (s *Snapshot) Authenticate(shown access.Bearer, now time.Time) access.Token {
 	return s.tokens.Holder(shown, now)
+}
+
+// Recognise returns the token in force whose text has the hash of a credential, or nobody.
+func (s *Snapshot) Recognise(c access.Credential, now time.Time) access.Token {
+	return s.tokens.Recognise(c, now)
 }
 
 // WhyRefused says why a text lets nobody in, for the operator alone.

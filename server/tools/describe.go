@@ -52,6 +52,8 @@ type description struct {
 	Segments []declaredInfo `json:"segments,omitempty"`
 	// Asking tells what arguments of list and aggregate take that their schemas have no room for.
 	Asking *askingForms `json:"asking,omitempty"`
+	// Export tells how rows leave as a file; nothing if the token may not export them.
+	Export string `json:"export,omitempty"`
 }
 
 // declaredInfo is a measure or a segment that a call can name. Means is what the name stands for.
@@ -184,6 +186,9 @@ func describeFor(c *call.Call, scope access.Scope, rows string) *description {
 	d.Measures, d.Segments = describeDeclared(measures), describeDeclared(segments)
 	if d.Asking != nil {
 		d.Asking.note(d)
+	}
+	if c.Scope.Has(access.View|access.Export) && c.Settings.ExportProblem == "" {
+		d.Export = fmt.Sprintf(`export: csv or ndjson on list, aggregate, related and report answers the link of a file with all rows, at most %d, instead of rows`, c.Settings.MaxExportRows)
 	}
 	return d
 }

@@ -86,6 +86,8 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *call.Operat
 			outcome = string(r.Code)
 		}
 		c.TellAudit(outcome)
+	} else if r.Link != nil {
+		c.TellAudit(outcomeAsked)
 	}
 	return r
 }

@@ -83,7 +83,7 @@ func (e endpoint) serve(ctx context.Context, folder string) (url string, err err
 			Namespace: "test", Name: "conformance", URL: url, StatusKey: "status-key",
 			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),
 			Database: contract.Database{Engine: contract.EngineSQLite, MaxConnections: 4, StatementTimeout: contract.Duration(10 * time.Second)},
-			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 100, MaxResultBytes: 1 << 20},
+			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 100, MaxResultBytes: 1 << 20, MaxExportRows: 100_000},
 		},
 		Tokens: []contract.Token{{
 			Namespace: "test", Name: "conformance", Hashes: []string{contract.HashToken(token)},

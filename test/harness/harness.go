@@ -120,7 +120,7 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 			Namespace: "test", Name: "test", StatusKey: statusKey,
 			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),
 			Database: contract.Database{MaxConnections: 4, StatementTimeout: contract.Duration(2 * time.Minute)},
-			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 200, MaxResultBytes: 1 << 20},
+			Limits:   contract.Limits{MaxBodyBytes: 4 << 20, MaxConcurrentRequests: 200, MaxResultBytes: 1 << 20, MaxExportRows: 100_000},
 			// Each answer is then held against the schema that its tool lists.
 			Catalogue: contract.Catalogue{StructuredContent: true},
 		},
@@ -140,6 +140,9 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 		URL: "http://" + endpoint.Addr().String() + "/mcp/", Log: &Log{},
 		t: t, admin: "http://" + admin.Addr().String(),
 		source: &manual{make(chan source.Update), make(chan struct{})},
+	}
+	if config.Endpoint.URL == "" {
+		config.Endpoint.URL = e.URL
 	}
 	s := &server.Server{
 		Source: e.source, Endpoint: []net.Listener{endpoint}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile,
@@ -181,6 +184,21 @@ func (e *Endpoint) apply(u source.Update) {
 func (e *Endpoint) Apply(change func(*contract.Config)) {
 	e.t.Helper()
 	// A copy of its own: the server compares what it is given with what it has, which must not change under it.
+	config := e.Config()
+	config.Revision++
+	change(config)
+	complete(config.Models)
+	if err := config.Validate(); err != nil {
+		e.t.Fatal(err)
+	}
+	next := e.last
+	next.Config = config
+	e.apply(next)
+}
+
+// Config is a copy of the Config in force.
+func (e *Endpoint) Config() *contract.Config {
+	e.t.Helper()
 	var config contract.Config
 	text, err := json.Marshal(e.last.Config)
 	if err == nil {
@@ -189,15 +207,7 @@ func (e *Endpoint) Apply(change func(*contract.Config)) {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	config.Revision++
-	change(&config)
-	complete(config.Models)
-	if err := config.Validate(); err != nil {
-		e.t.Fatal(err)
-	}
-	next := e.last
-	next.Config = &config
-	e.apply(next)
+	return &config
 }
 
 // Update tells the server of changed Secrets.

@@ -87,7 +87,7 @@ func randomRules(r *rand.Rand) []v1alpha1.PermissionRule {
 	var rules []v1alpha1.PermissionRule
 	for range r.IntN(3) {
 		rule := v1alpha1.PermissionRule{Models: []string{[]string{"a", "b", "c", "*", "none"}[r.IntN(5)]}}
-		for _, verb := range []v1alpha1.Verb{"view", "add", "change", "delete", "*"} {
+		for _, verb := range []v1alpha1.Verb{"view", "add", "change", "delete", "export", "*"} {
 			if r.IntN(4) == 0 {
 				rule.Verbs = append(rule.Verbs, verb)
 			}
@@ -126,6 +126,9 @@ func said(m *compile.Access) string {
 		if a.Granted {
 			words = append(words, a.Name)
 		}
+	}
+	if m.Verbs[4].Granted {
+		words = append(words, "export")
 	}
 	rows := "0 rows"
 	switch {
@@ -166,6 +169,9 @@ func does(t *testing.T, served *harness.Endpoint, token, model string) string {
 		if err := json.Unmarshal([]byte(text), &list); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if _, isError := served.Call(token, "list_"+model, `{"export":"csv"}`); !isError {
+		words = append(words, "export")
 	}
 	return strings.Join(append(words, fmt.Sprintf("%d rows", list.Count)), " ")
 }

@@ -69,7 +69,7 @@ func WithArguments[A any](name string, o Operation, run func(*Call, *A) ([]byte,
 		}
 		o.Shortens = o.Shortens || arg.BesideCreate != nil
 		if arg.Offered != nil || arg.Useful != nil {
-			o.Optional = append(o.Optional, OptionalArgument{arg.Name, arg.Offered, arg.Useful})
+			o.Optional = append(o.Optional, OptionalArgument{arg.Name, arg.Offered, arg.Useful, arg.Unlisted})
 		}
 	}
 	o.Run = func(c *Call) ([]byte, error) {
@@ -174,6 +174,9 @@ func unknownArgument[A any](c *Call, list []Argument[A]) error {
 	for i := range list {
 		arg := &list[i]
 		if arg.Offered != nil && !arg.Offered(c.Scope.Model()) || arg.Name == KeyName && c.Catalog.Idempotency() == nil {
+			continue
+		}
+		if arg.Unlisted && arg.Useful != nil && !arg.Useful(c.Scope) {
 			continue
 		}
 		names = append(names, arg.Name)

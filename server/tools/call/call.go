@@ -68,7 +68,11 @@ type Call struct {
 	// ChecksItems makes a bulk check its constraints after each item.
 	ChecksItems bool
 	Forgotten   *atomic.Int64
-	Kept        *KeptAnswers
+	// Fetch is set if the call fetches the link of an export.
+	Fetch *Fetch
+	// link is the link that the answer has; nil if there is none.
+	link *ResourceLink
+	Kept *KeptAnswers
 	// Shelf keeps what is the same for all tokens with the same rights; nil keeps nothing.
 	Shelf *Shelf
 	// room is the memory of the answer; nil if none was asked for.

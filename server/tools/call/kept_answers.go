@@ -16,7 +16,11 @@ const (
 
 // KeptAnswers counts what is kept for each caller's keys. Each process counts for itself, from its start on: the answers
 // themselves are in the database. It is safe for concurrent use.
-type KeptAnswers struct{ calls, bytes rate.Limits }
+type KeptAnswers struct {
+	calls, bytes rate.Limits
+	// Links are the links of exports that were used.
+	Links UsedLinks
+}
 
 // NewKeptAnswers returns the counts of a process that has kept nothing yet.
 func NewKeptAnswers() *KeptAnswers {

@@ -66,6 +66,8 @@ type OptionalArgument struct {
 	Name    string
 	offered func(*catalog.Model) bool
 	useful  func(access.Scope) bool
+	// unlisted is set if a model's own tool does not list it.
+	unlisted bool
 }
 
 // Usable reports whether a token can use the argument on a model.
@@ -238,7 +240,7 @@ func (s *Shape) leavesOut(argument string) bool {
 func (o *Operation) ShapeFor(scope access.Scope) Shape {
 	var s Shape
 	for i := range o.Optional {
-		if a := &o.Optional[i]; a.useful != nil && !a.Usable(scope) {
+		if a := &o.Optional[i]; a.useful != nil && !a.unlisted && !a.Usable(scope) {
 			s.Without = Joined(s.Without, a.Name)
 		}
 	}

@@ -174,10 +174,11 @@ func RowsSchema(row Schema, total string) Schema {
 		"rows":                  {Type: Types{"array", "string"}, Items: &Schema{Type: Types{"array"}}},
 		"limited":               {Type: Types{"string"}},
 		"total_count_estimated": {Type: Types{"integer"}}, "total_count_at_least": {Type: Types{"integer"}},
-	}, "count")
+		ExportArgument: PayloadSchema[Exported]().Properties[ExportArgument],
+	})
 	for name, member := range PayloadSchema[Ending]().Properties {
 		s.Properties[name] = member
 	}
-	s.AnyOf = []Schema{{Required: []string{"results"}}, {Required: []string{"columns", "rows"}}}
+	s.AnyOf = []Schema{{Required: []string{"count", "results"}}, {Required: []string{"count", "columns", "rows"}}, {Required: []string{ExportArgument}}}
 	return s
 }

@@ -14,7 +14,7 @@ type Code string
 func (c *Call) ResultOf(text []byte, err error) Result {
 	r := ResultOf(text, err)
 	if err == nil {
-		r.room = c.room
+		r.room, r.Link = c.room, c.link
 	}
 	return r
 }
@@ -93,6 +93,8 @@ type Result struct {
 	// DatabaseAway is set if the database could not be reached, SchemaChanged if it no longer has what the catalog was
 	// built from. A busy database sets neither.
 	DatabaseAway, SchemaChanged bool
+	// Link is the link that the answer has; nil if there is none.
+	Link *ResourceLink
 	// Cause is the underlying error, for the log; never for the caller.
 	Cause error
 	// room is the memory of Text; nil if nobody else can use it.

@@ -14,12 +14,16 @@ type Settings struct {
 	Endpoint string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// SealKey is the key of cursors and confirmation tokens.
+	// SealKey is the key of cursors, confirmation tokens and links.
 	SealKey []byte
 	// StatementTimeout is the time after which a transaction is not run again; 0 is no limit.
 	StatementTimeout time.Duration
 	// MaxResultBytes is the most bytes of rows that a call may ask for.
 	MaxResultBytes int
+	// MaxExportRows is the most rows of an export, ExportsURL the URL before a link's own text, and ExportProblem why nothing can be
+	// exported; "" if it can.
+	MaxExportRows             int
+	ExportsURL, ExportProblem string
 	// Catalogue says what tools/list shows.
 	Catalogue contract.Catalogue
 	// SessionSettings describe the caller to the database in each transaction.

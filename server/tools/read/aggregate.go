@@ -23,7 +23,7 @@ const (
 )
 
 var _ = call.WithArguments("aggregate", call.Operation{
-	Stale: true, Admit: call.Admitted, Note: "(count, sum, top lists: no lists for that)",
+	Stale: true, Admit: AdmitExports, Note: "(count, sum, top lists: no lists for that)",
 	Description: func(m *catalog.Model) string {
 		if m == nil {
 			return "Count, sum up and group rows; count in the answer is how many groups it has."
@@ -78,9 +78,18 @@ func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
 	if rows.calendar, err = a.calendar(c); err != nil {
 		return nil, err
 	}
+	var export *Export
+	if a.Exports() {
+		if export, err = a.Exporting(c, c.Scope, a.limit, false); err != nil {
+			return nil, err
+		}
+	}
 	plan, notes, err := planAggregate(c, rows, a)
 	if err != nil {
 		return nil, err
+	}
+	if export != nil {
+		return export.Page(plan)
 	}
 	if err := a.Apply(plan, c.Settings.MaxResultBytes); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 )
 
 var _ = call.WithArguments("list", call.Operation{
-	Stale: true, Admit: call.Admitted,
+	Stale: true, Admit: AdmitExports,
 	Description: func(m *catalog.Model) string {
 		if m == nil {
 			return "List rows of a model, a page at a time."
@@ -75,9 +75,18 @@ func list(c *call.Call, a *listArguments) ([]byte, error) {
 	if err := rows.similarTo(c, a.similarTo); err != nil {
 		return nil, err
 	}
+	var export *Export
+	if a.Exports() {
+		if export, err = a.Exporting(c, c.Scope, a.limit, a.cursor != ""); err != nil {
+			return nil, err
+		}
+	}
 	plan, err := planList(rows, a)
 	if err != nil {
 		return nil, err
+	}
+	if export != nil {
+		return export.Page(plan)
 	}
 	if plan.After, err = openCursor(c, rows, plan, a); err != nil {
 		return nil, err

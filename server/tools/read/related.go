@@ -13,7 +13,7 @@ import (
 )
 
 var _ = call.WithArguments("related", call.Operation{
-	Stale: true, Admit: call.Admitted,
+	Stale: true, Admit: AdmitExports,
 	Description: func(m *catalog.Model) string {
 		return fmt.Sprintf("Rows related to one %s.", call.NameOf(m))
 	},
@@ -53,7 +53,7 @@ func relatedSchema() call.Schema {
 	single := call.ClosedObject(map[string]call.Schema{
 		"relation": name, "type": {Enum: []any{"single"}}, "result": {Type: call.Types{"object", "null"}}, "notice": {Type: call.Types{"string"}},
 	}, "relation", "type", "result")
-	return call.OneOf(many, single)
+	return call.OneOf(many, single, call.PayloadSchema[call.Exported]())
 }
 
 type relatedArguments struct {
@@ -78,6 +78,12 @@ func related(c *call.Call, a *relatedArguments) ([]byte, error) {
 	if !ok {
 		return nil, call.Invalid("relation: %s has no relation %q; %s", c.Scope.Model().Name, a.relation, relationsOf(c.Scope))
 	}
+	var export *Export
+	if a.Exports() {
+		if export, err = a.Exporting(c, target, a.limit, false); err != nil {
+			return nil, err
+		}
+	}
 	plan := planPage(target, a.limit, a.offset)
 	rows := &RowSet{Scope: target}
 	if rows.calendar, err = a.calendar(c); err != nil {
@@ -97,8 +103,10 @@ func related(c *call.Call, a *relatedArguments) ([]byte, error) {
 		return nil, err
 	}
 	plan.Joins = rows.joins
-	if err := a.Apply(plan, c.Settings.MaxResultBytes); err != nil {
-		return nil, err
+	if export == nil {
+		if err := a.Apply(plan, c.Settings.MaxResultBytes); err != nil {
+			return nil, err
+		}
 	}
 
 	k := &relatedReader{call: c, parent: c.Scope, plan: PlanRow(c.Scope, row)}
@@ -113,6 +121,9 @@ func related(c *call.Call, a *relatedArguments) ([]byte, error) {
 	}
 	where = append(where, condition)
 	plan.Where = where
+	if export != nil {
+		return export.Page(plan)
+	}
 	if relation.Many {
 		if plan.Total, err = planTotal(target, "", plan); err != nil {
 			return nil, err

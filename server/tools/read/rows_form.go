@@ -3,6 +3,7 @@ package read
 import (
 	"fmt"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
@@ -22,11 +23,15 @@ const (
 type RowsForm struct {
 	format   string
 	maxBytes call.Count
+	// export is the format of the file that the call asks for; "" if it asks for an answer.
+	export string
 }
 
 // WithRowsForm adds the arguments of a RowsForm to an operation's; of returns where they are stored.
 func WithRowsForm[A any](of func(*A) *RowsForm, list ...call.Argument[A]) []call.Argument[A] {
 	return append(list,
+		call.Argument[A]{Name: call.ExportArgument, Into: func(a *A) any { return &of(a).export },
+			Unlisted: true, Useful: call.Has(access.Export)},
 		call.Argument[A]{Name: "format", Into: func(a *A) any { return &of(a).format },
 			Schema: func(*catalog.Model) call.Schema {
 				return call.Schema{Type: call.Types{"string"}, Enum: []any{formatObjects, formatColumns}}

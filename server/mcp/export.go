@@ -1,0 +1,206 @@
+package mcp
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/share"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+)
+
+// exportsPath is the path of exports below the base path; the text of a link follows. methodExport is what the metrics call the
+// fetching of one.
+const (
+	exportsPath  = endpointPath + "/exports/"
+	methodExport = "exports/get"
+)
+
+// rowsTrailer is the trailer with the number of rows of a file that is whole.
+const rowsTrailer = "Export-Rows"
+
+// refusedLink is the answer for every link that is not good, whatever is wrong with it.
+const refusedLink = "This link is not valid any more: the link of an export is good once, and for five minutes at most. Ask for another"
+
+// Exports hold connections to the database for as long as their readers take. They may have a quarter of them, and of that
+// each token a quarter.
+const (
+	mostExports    = 8
+	exportPatience = 5 * time.Second
+	// exportMemory is what an export holds: its buffer, and a row of the usual size with its copies.
+	exportMemory = 1 << 20
+)
+
+// exportsAtOnce is how many exports there may be at once.
+func exportsAtOnce(settings *contract.Endpoint) int64 {
+	return min(max(int64(settings.Database.MaxConnections)/4, 1), mostExports)
+}
+
+// export answers a request for a link of an export. Whoever has the link may fetch it: it is sealed, and good once.
+func (h *Handler) export(a *answer, r *http.Request, x *exchange, from provenance, text string) {
+	x.method = methodExport
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		a.header("Allow", http.MethodGet+", "+http.MethodHead)
+		a.refuse(http.StatusMethodNotAllowed, "Method not allowed")
+		return
+	case from == foreignOrigin:
+		a.refuse(http.StatusForbidden, "Origin not allowed")
+		return
+	case !r.ProtoAtLeast(1, 1):
+		a.refuse(http.StatusHTTPVersionNotSupported, "HTTP/1.1 or later is needed: an older client could not tell a part of the file from all of it")
+		return
+	}
+	link, ok := x.endpoint.OpenExport(text)
+	if !ok {
+		a.refuse(http.StatusNotFound, refusedLink)
+		return
+	}
+	if outcome := h.admitLink(x, link); outcome != "" {
+		x.endpoint.RefuseExport(x.ctx, link, outcome)
+		a.refuse(http.StatusNotFound, refusedLink)
+		return
+	}
+	f := &exportFile{answer: a, link: link}
+	if r.Method == http.MethodHead {
+		f.describe()
+		a.sendHead()
+		return
+	}
+	if wait := x.overRate(link.Tool(), 1); wait > 0 {
+		a.header("Retry-After", retryAfterHeader(wait))
+		a.refuse(http.StatusTooManyRequests, call.RateLimited(wait).Message)
+		return
+	}
+	if !h.budgets.enterExport(x) {
+		refuseBusy(a)
+		return
+	}
+	h.options.Metrics.InFlight(1)
+	defer h.options.Metrics.InFlight(-1)
+	h.sendExport(f, x)
+}
+
+// admitLink finds the token of a link, with the rights that it has now; the outcome says why there is none.
+func (h *Handler) admitLink(x *exchange, link *call.ExportLink) (outcome string) {
+	now := h.options.Now()
+	if !now.Before(link.Expires) {
+		return tools.OutcomeExpired
+	}
+	if x.token = h.tokenOfLink(x.endpoint, link, now); x.token.IsNobody() || x.token.Name() != link.Token {
+		return tools.OutcomeToken
+	}
+	x.holder = x.token.Caller()
+	h.noteUse(x.token.Name())
+	return ""
+}
+
+func (h *Handler) tokenOfLink(endpoint Endpoint, link *call.ExportLink, now time.Time) access.Token {
+	if link.Credential.Claims == nil {
+		return endpoint.Recognise(link.Credential, now)
+	}
+	if h.options.Verifier == nil || !endpoint.HasIdentities() {
+		return access.Token{}
+	}
+	caller, _ := h.options.Verifier.Recheck(link.Credential.Claims, now)
+	if caller == nil {
+		return access.Token{}
+	}
+	token, _ := endpoint.Identify(caller, now)
+	return token
+}
+
+// sendExport sends the file of a link. If it is not whole, the connection is broken, so that the client sees that.
+func (h *Handler) sendExport(f *exportFile, x *exchange) {
+	deadlines := http.NewResponseController(f.answer.w)
+	_ = deadlines.SetReadDeadline(time.Time{}) // the connection's own would end the call; a writer without deadlines has no connection
+	f.buffer = bufio.NewWriterSize(pieces{f.answer.w, deadlines, f.answer.patience}, sendBuffer)
+	rows, result := x.endpoint.Export(share.WithName(x.ctx, x.holder), x.token, f.link, f)
+	if result.IsError {
+		h.options.Metrics.ToolCall(call.Label(f.link.Operation), string(result.Code))
+		x.note("tool", f.link.Tool(), result)
+		f.fail(&result)
+		return
+	}
+	h.options.Metrics.ToolCall(call.Label(f.link.Operation), call.OutcomeOK)
+	f.answer.w.Header().Set(rowsTrailer, strconv.Itoa(rows))
+}
+
+// sendBuffer is how many bytes of a file are sent together.
+const sendBuffer = 32 << 10
+
+// exportFile is an answer that is a file. Its head is sent with the first write.
+type exportFile struct {
+	answer *answer
+	link   *call.ExportLink
+	buffer *bufio.Writer
+}
+
+// describe sets the headers of the file.
+func (f *exportFile) describe() {
+	name, mimeType := f.link.ExportFile()
+	header := f.answer.w.Header()
+	header["Content-Type"] = []string{mimeType}
+	header["Content-Disposition"] = []string{`attachment; filename="` + name + `"`}
+	header["X-Content-Type-Options"] = []string{"nosniff"}
+	header["Referrer-Policy"] = []string{"no-referrer"}
+	header["Cache-Control"] = noStore
+}
+
+// Write implements io.Writer.
+func (f *exportFile) Write(p []byte) (int, error) {
+	if f.answer.status == 0 {
+		f.describe()
+		f.answer.w.Header()["Trailer"] = []string{rowsTrailer}
+		f.answer.status = http.StatusOK
+		f.answer.w.WriteHeader(http.StatusOK)
+	}
+	return f.buffer.Write(p)
+}
+
+// Flush implements call.File.
+func (f *exportFile) Flush() error { return f.buffer.Flush() }
+
+// fail answers that there is no file, or breaks off the one that was begun.
+func (f *exportFile) fail(result *call.Result) {
+	if f.answer.status != 0 {
+		// What there is goes out first: a client that saw no answer at all would ask again, for a link that is used up.
+		_ = f.buffer.Flush()
+		_ = http.NewResponseController(f.answer.w).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	switch result.Code {
+	case call.CodeUnavailable, call.CodeTimeout, call.CodeInternal, call.CodeRateLimited:
+		f.answer.header("Retry-After", retryAfter)
+		f.answer.refuse(http.StatusServiceUnavailable, "The export could not be made, and its link may be used up. Ask for another")
+	default:
+		f.answer.refuse(http.StatusNotFound, refusedLink)
+	}
+}
+
+// pieces writes to a client, which must take each piece in time.
+type pieces struct {
+	to        io.Writer
+	deadlines *http.ResponseController
+	patience  time.Duration
+}
+
+// Write implements io.Writer.
+func (p pieces) Write(piece []byte) (int, error) {
+	_ = p.deadlines.SetWriteDeadline(time.Now().Add(p.patience)) // a writer without deadlines has no connection
+	return p.to.Write(piece)
+}
+
+// withoutLink is a path for the log, which must not have the link that may stand in it.
+func withoutLink(path string) string {
+	if before, _, is := strings.Cut(path, exportsPath); is {
+		return before + exportsPath
+	}
+	return path
+}
