@@ -140,6 +140,7 @@ func TestCommandsWorkWithDev(t *testing.T) {
 	expect("aggregate_orders", false, "call", token, "--state", ".mcp-admin-dev")
 	expect(`total_groups\":1`, false, "call", "default/"+token, "aggregate_orders", "group_by=state", "total=exact", "-o", "json", "--state", ".mcp-admin-dev")
 	expect("open", false, "call", token, "list_orders", "format=columns", "--state", ".mcp-admin-dev")
+	expect("cannot export orders", true, "call", token, "list_orders", "--export", "orders.csv", "--state", ".mcp-admin-dev") // no verb is guessed that lets rows out
 	expect("cat ", false, "connect", token, "--state", ".mcp-admin-dev")
 	expect(`the nearest is "`+token+`"`, true, "connect", token+"s", "--state", ".mcp-admin-dev")
 	expect("add --state .mcp-admin-dev", true, "call", token)

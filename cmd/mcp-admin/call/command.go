@@ -36,6 +36,8 @@ type options struct {
 	url       string
 	forward   bool
 	arguments string
+	// export is a file for the rows; "" if they are to be printed.
+	export string
 	// authorities is a file with the certificate authorities of the endpoint's certificate.
 	authorities string
 }
@@ -53,6 +55,9 @@ object, and tags=a is a list of one for a list; a dot reaches into an object: da
 The endpoint is called at its public URL if it has one, else through a connection to one of its pods; --url names another. With
 --state it is the one that "mcp-admin dev" serves on this machine, and no cluster is needed.
 
+With --export the rows go to a file, as many as the endpoint lets leave, if the token has the verb export: all that match, unless
+limit says fewer. The file is CSV or newline-delimited JSON, by its name.
+
 The exit code is 1 if the tool says error. With -o json the whole result is printed.
 
 Rights: get mcptokens and mcpendpoints, get of the token's Secret; without a public URL or --url list pods, and create
@@ -60,6 +65,7 @@ pods/portforward. None with --state.`,
 		Example: `  mcp-admin call agent -n shop
   mcp-admin call agent --state .mcp-admin-dev
   mcp-admin call agent list_order status=open limit=5 -n shop
+  mcp-admin call agent list_order status=open --export open.csv -n shop
   mcp-admin call agent update_order id=7 data.status=shipped -n shop
   mcp-admin call agent list_order --json '{"filters":{"total__gte":100}}' -o json`,
 		Args:              usage.Named("the MCPToken", 0),
@@ -76,6 +82,7 @@ pods/portforward. None with --state.`,
 	flags := command.Flags()
 	o.state.AddTo(flags)
 	flags.StringVar(&o.arguments, "json", "", "all arguments of the tool as a JSON `OBJECT`")
+	flags.StringVar(&o.export, "export", "", "`FILE` for the rows, whose name ends in .csv or .ndjson; prints how many there are")
 	flags.StringVar(&o.url, "url", "", "`URL` to call instead of the endpoint's own")
 	flags.BoolVar(&o.forward, "port-forward", false, "connect through a pod though the endpoint has a public URL")
 	flags.StringVar(&o.authorities, "ca", "", "PEM `FILE` with the certificate authorities of the endpoint; else this machine's")
@@ -106,9 +113,21 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	if err != nil {
 		return err
 	}
+	if o.export != "" {
+		if arguments["export"], err = formatOf(o.export, arguments); err != nil {
+			return err
+		}
+	}
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool.Name, Arguments: arguments})
 	if err != nil {
 		return nearest(err, tools, tool.Name)
+	}
+	if o.export != "" && !result.IsError {
+		rows, err := c.save(ctx, result, o.export)
+		if err == nil {
+			_, err = fmt.Fprintf(out, "%s rows in %s\n", rows, o.export)
+		}
+		return err
 	}
 	if err := o.format.Print(out, result, func(screen *output.Screen) { showResult(screen, result) }); err != nil {
 		return err

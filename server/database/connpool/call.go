@@ -38,8 +38,9 @@ func (c *Call) ReadPage(plan *database.Select, out []byte, query func(row func([
 			return false
 		}
 		extended = plan.Joint(extended, page.Count)
-		from, more := len(extended), true
+		from := len(extended)
 		extended = c.Row.Append(extended, values)
+		var more bool
 		extended, more = plan.Took(extended, from)
 		page.Count++
 		c.last.keep(values[len(values)-len(plan.Cursor):])
