@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
@@ -58,6 +60,28 @@ func fetch(t *testing.T, method, uri string) file {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	return file{response.StatusCode, string(body), response.Header, response.Trailer, err}
+}
+
+// overHTTP10 is the answer to a client that could not tell a part of a file from all of it.
+func overHTTP10(t *testing.T, uri string) string {
+	t.Helper()
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", at.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.0\r\nHost: %s\r\n\r\n", at.Path, at.Host); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
 }
 
 // asks asks for an export and returns its link and the number of rows that it says.
@@ -233,6 +257,9 @@ func exportLinks(t *testing.T, s *suite, ahead *atomic.Int64) {
 		uri, _ := s.asks(t, "exporter", "list_book", `{"export":"csv"}`)
 		if got := fetch(t, http.MethodPost, uri); got.status != http.StatusMethodNotAllowed {
 			t.Errorf("POST is answered by %d", got.status)
+		}
+		if got := overHTTP10(t, uri); !strings.HasPrefix(got, "HTTP/1.0 505") {
+			t.Errorf("HTTP/1.0 is answered by %.80q", got)
 		}
 		for range 2 {
 			if got := fetch(t, http.MethodHead, uri); got.status != http.StatusOK || got.header.Get("Content-Type") != "text/csv; charset=utf-8" {
