@@ -48,7 +48,9 @@ type Model struct {
 	// Measures and Segments have names of their own, each its list.
 	Measures []Declared `json:"measures,omitempty"`
 	Segments []Declared `json:"segments,omitempty"`
-	Inlines  []Inline   `json:"inlines,omitempty"`
+	// Questions are what people ask, each once.
+	Questions []Question `json:"questions,omitempty"`
+	Inlines   []Inline   `json:"inlines,omitempty"`
 	// Operations are the tools offered ("list", "create", …); empty is all that the table allows.
 	Operations []string `json:"operations,omitempty"`
 	Actions    []Action `json:"actions,omitempty"`
@@ -97,20 +99,25 @@ type FieldOverride struct {
 	Synonyms []string `json:"synonyms,omitempty"`
 	// Type is TypeInteger or TypeBoolean, for a column that can be either; "" leaves it to the schema.
 	Type string `json:"type,omitempty"`
-	// Reads is one of Readings: what the texts of the column hold; "" is texts.
-	Reads   string   `json:"reads,omitempty"`
-	Choices []Choice `json:"choices,omitempty"`
+	// Reads is one of Readings: what the texts of the column hold, or TypeText for integers that are codes; "" is neither.
+	Reads string `json:"reads,omitempty"`
+	// Examples lets describe_ show values of a column that has few.
+	Examples bool     `json:"examples,omitempty"`
+	Choices  []Choice `json:"choices,omitempty"`
 	// Relation is the name of the foreign key's relation, and <relation>_id then the field's; "" is the rule's own.
 	Relation string `json:"relation,omitempty"`
 	// Rename is the field's name for callers; "" is the column's own.
 	Rename string `json:"rename,omitempty"`
 }
 
-// TypeTimestamp is a type of Readings.
-const TypeTimestamp = "Timestamp"
+// Types of Readings.
+const (
+	TypeTimestamp = "Timestamp"
+	TypeText      = "Text"
+)
 
-// Readings are the types of values that texts of a column may hold.
-var Readings = []string{TypeInteger, TypeDecimal, TypeBoolean, TypeDate, TypeTimestamp}
+// Readings are the types of values that texts of a column may hold, and TypeText.
+var Readings = []string{TypeInteger, TypeDecimal, TypeBoolean, TypeDate, TypeTimestamp, TypeText}
 
 // Choice is a value that a field may have, in the text form that values have in keys.
 type Choice struct {
@@ -138,6 +145,17 @@ type Declared struct {
 	// Means is the JSON object that the name stands for.
 	Means json.RawMessage `json:"means"`
 }
+
+// Question is what people ask of a model, and the call that answers it.
+type Question struct {
+	Ask string `json:"ask"`
+	// Tool is one of QuestionTools, and Arguments the JSON object that it is sent; nil is none.
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+}
+
+// QuestionTools are the operations that answer questions.
+var QuestionTools = []string{"list", "get", "aggregate", "related", "autocomplete", "describe"}
 
 // Inline is a model whose rows belong to one row of this model.
 type Inline struct {

@@ -49,6 +49,14 @@ func TestAModelThatIsBeyondAMarkerIsNotValid(t *testing.T) {
 		{`segments[0].means: has 20002 bytes`, func(m *Model) {
 			m.Segments = []Declared{{Name: "open", Means: []byte("{" + strings.Repeat(" ", 20000) + "}")}}
 		}},
+		{`questions[0].ask: is missing`, func(m *Model) { m.Questions = []Question{{Tool: "list"}} }},
+		{`questions[1].ask: "What?" stands twice`, func(m *Model) { m.Questions = []Question{{Ask: "What?", Tool: "list"}, {Ask: "What?", Tool: "get"}} }},
+		{`questions[0].call.tool: "report" is none of list, get, aggregate`, func(m *Model) { m.Questions = []Question{{Ask: "What?", Tool: "report"}} }},
+		{`questions[0].call.tool: "delete" is none of`, func(m *Model) { m.Questions = []Question{{Ask: "What?", Tool: "delete"}} }},
+		{`questions[0].call.arguments: is no JSON object`, func(m *Model) { m.Questions = []Question{{Ask: "What?", Tool: "list", Arguments: []byte(`[]`)}} }},
+		{`questions[0].call.arguments: has 20002 bytes`, func(m *Model) {
+			m.Questions = []Question{{Ask: "What?", Tool: "list", Arguments: []byte("{" + strings.Repeat(" ", 20000) + "}")}}
+		}},
 		{`inlines[0]: at most 0 rows of "page"`, func(m *Model) { m.Inlines = []Inline{{Model: "page"}} }},
 		{`inlines[0]: at most 1 rows of "A Page"`, func(m *Model) { m.Inlines = []Inline{{Model: "A Page", Max: 1}} }},
 		{"actions[0].requires", func(m *Model) { m.Actions[0].Requires = []string{"fly"} }},

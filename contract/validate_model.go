@@ -43,6 +43,7 @@ func (m *Model) check(fail fault) {
 	m.checkFields(fail)
 	checkDeclared(m.Measures, "measures", fail)
 	checkDeclared(m.Segments, "segments", fail)
+	checkQuestions(m.Questions, fail)
 	m.checkActions(fail)
 	for i := range m.RowPolicies {
 		m.RowPolicies[i].check(fail.at(fmt.Sprintf("rowPolicies[%d]", i)))
@@ -101,6 +102,26 @@ func checkDeclared(all []Declared, list string, fail fault) {
 			fail(at+".means", "has %d bytes, which is more than %d", len(d.Means), maxMeaning)
 		}
 		names[d.Name] = true
+	}
+}
+
+func checkQuestions(all []Question, fail fault) {
+	asked := map[string]bool{}
+	for i, q := range all {
+		at := fmt.Sprintf("questions[%d]", i)
+		switch {
+		case q.Ask == "":
+			fail(at+".ask", "is missing")
+		case asked[q.Ask]:
+			fail(at+".ask", "%q stands twice", q.Ask)
+		case !slices.Contains(QuestionTools, q.Tool):
+			fail(at+".call.tool", "%q is none of %s", q.Tool, strings.Join(QuestionTools, ", "))
+		case len(q.Arguments) > 0 && (q.Arguments[0] != '{' || !json.Valid(q.Arguments)):
+			fail(at+".call.arguments", "is no JSON object")
+		case len(q.Arguments) > maxMeaning:
+			fail(at+".call.arguments", "has %d bytes, which is more than %d", len(q.Arguments), maxMeaning)
+		}
+		asked[q.Ask] = true
 	}
 }
 

@@ -89,8 +89,12 @@ var _ = Describe("The API server and admission, of an exposure,", func() {
 		Entry("with a choice twice", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Choices: []v1alpha1.Choice{{Value: "x"}, {Value: "x"}}}}})),
 		Entry("with a choice of nothing", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Choices: []v1alpha1.Choice{{}}}}})),
 		Entry("with a relation that a filter could not name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Relation: "a__b"}}})),
-		Entry("with texts that hold something else", true, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Reads: "Integer"}, {Name: "b", Reads: "Timestamp"}}})),
+		Entry("with texts that hold something else", true, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Reads: "Integer"}, {Name: "b", Reads: "Timestamp"}, {Name: "c", Reads: "Text"}}})),
 		Entry("with texts that hold what nothing is", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Reads: "Float"}}})),
+		Entry("with examples", true, fields(v1alpha1.FieldsSpec{Exclude: []string{"b"}, Masked: []v1alpha1.MaskedField{{Name: "c"}}, Overrides: []v1alpha1.FieldOverride{{Name: "a", Examples: "Shown"}, {Name: "c"}}})),
+		Entry("with examples of another sort", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Examples: "Hidden"}}})),
+		Entry("with examples of a masked field", false, fields(v1alpha1.FieldsSpec{Masked: []v1alpha1.MaskedField{{Name: "a"}}, Overrides: []v1alpha1.FieldOverride{{Name: "a", Examples: "Shown"}}})),
+		Entry("with examples of a hidden field", false, fields(v1alpha1.FieldsSpec{Exclude: []string{"a"}, Overrides: []v1alpha1.FieldOverride{{Name: "a", Examples: "Shown"}}})),
 		Entry("with a new name for a column", true, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "Unit Price", Rename: "unit_price"}}})),
 		Entry("with a new name that is no name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Rename: "Unit Price"}}})),
 		Entry("with too long a new name", false, fields(v1alpha1.FieldsSpec{Overrides: []v1alpha1.FieldOverride{{Name: "a", Rename: long(64)}}})),
@@ -124,6 +128,25 @@ var _ = Describe("The API server and admission, of an exposure,", func() {
 		Entry("with a measure of no meaning", false, func(e *exposureType) { e.Spec.Measures = []v1alpha1.MeasureSpec{{Name: "revenue"}} }),
 		Entry("with a measure that is a text", false, func(e *exposureType) {
 			e.Spec.Measures = []v1alpha1.MeasureSpec{{Name: "revenue", Measure: object(`"sum"`)}}
+		}),
+		Entry("with questions", true, func(e *exposureType) {
+			e.Spec.Questions = []v1alpha1.QuestionSpec{{Ask: "How many?", Call: v1alpha1.QuestionCall{Tool: "aggregate", Arguments: object(`{"measures":{"n":{"count":"*"}}}`)}}, {Ask: "What is it?", Call: v1alpha1.QuestionCall{Tool: "describe"}}}
+		}),
+		Entry("with a question twice", false, func(e *exposureType) {
+			e.Spec.Questions = []v1alpha1.QuestionSpec{{Ask: "What?", Call: v1alpha1.QuestionCall{Tool: "describe"}}, {Ask: "What?", Call: v1alpha1.QuestionCall{Tool: "list"}}}
+		}),
+		Entry("with a question that nobody asks", false, func(e *exposureType) {
+			e.Spec.Questions = []v1alpha1.QuestionSpec{{Call: v1alpha1.QuestionCall{Tool: "list"}}}
+		}),
+		Entry("with a question without a call", false, func(e *exposureType) { e.Spec.Questions = []v1alpha1.QuestionSpec{{Ask: "What?"}} }),
+		Entry("with a question that writes", false, func(e *exposureType) {
+			e.Spec.Questions = []v1alpha1.QuestionSpec{{Ask: "What?", Call: v1alpha1.QuestionCall{Tool: "delete", Arguments: object(`{"id":1}`)}}}
+		}),
+		Entry("with a question that is a report", false, func(e *exposureType) {
+			e.Spec.Questions = []v1alpha1.QuestionSpec{{Ask: "What?", Call: v1alpha1.QuestionCall{Tool: "report"}}}
+		}),
+		Entry("with a question whose arguments are a text", false, func(e *exposureType) {
+			e.Spec.Questions = []v1alpha1.QuestionSpec{{Ask: "What?", Call: v1alpha1.QuestionCall{Tool: "list", Arguments: object(`"all"`)}}}
 		}),
 		Entry("with a segment whose name is none", false, func(e *exposureType) {
 			e.Spec.Segments = []v1alpha1.SegmentSpec{{Name: "Open ones", Filters: object(`{"status":"open"}`)}}

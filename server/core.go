@@ -211,6 +211,7 @@ func (c *core) rebuild() {
 	}
 	c.snapshot.Store(s)
 	c.models.judge(s)
+	wake(c.wakes.questions)
 }
 
 // endpoint returns what requests are answered from; false while there is no Config.

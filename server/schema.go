@@ -32,10 +32,12 @@ type wakes struct {
 	// look has it look at once; trouble does if a call found something wrong, unfit if a Config names what was not there when the
 	// schema was read.
 	look, trouble, unfit chan struct{}
+	// questions has the questions of exposures asked that are new.
+	questions chan struct{}
 }
 
 func newWakes() wakes {
-	return wakes{look: make(chan struct{}, 1), trouble: make(chan struct{}, 1), unfit: make(chan struct{}, 1)}
+	return wakes{look: make(chan struct{}, 1), trouble: make(chan struct{}, 1), unfit: make(chan struct{}, 1), questions: make(chan struct{}, 1)}
 }
 
 // A schemaWatch decides when the database is looked at next.

@@ -123,6 +123,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	start("the source", func() error { return s.Source.Run(background, core.apply) })
 	start("the database", func() error { core.watchSchema(background); return nil })
+	start("the questions", func() error { core.watchQuestions(background); return nil })
 	start("the issuers", func() error { core.watchIssuers(background); return nil })
 	s.Log.Info("Listening", "endpoint", addressesOf(s.Endpoint), "admin", addressesOf(s.Admin))
 

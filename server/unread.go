@@ -28,6 +28,18 @@ type modelStatuses struct {
 	// unread reports whether one of them waits until the schema was read again.
 	unread  bool
 	misfits misfits
+	// asked are the models whose questions were asked.
+	asked askedModels
+	// owned is set once all is no longer the snapshot's own.
+	owned bool
+}
+
+// own returns the status of the i-th model to be changed; the snapshot's stay as they are.
+func (m *modelStatuses) own(i int) *contract.ModelStatus {
+	if !m.owned {
+		m.all, m.owned = slices.Clone(m.all), true
+	}
+	return &m.all[i]
 }
 
 // dependsOnSchema reports whether a model is withheld for what another schema could have.
@@ -37,20 +49,19 @@ func dependsOnSchema(m *contract.ModelStatus) bool {
 
 // judge makes the statuses of what a snapshot found; nil is none.
 func (m *modelStatuses) judge(s *snapshot.Snapshot) {
-	m.all, m.unread = nil, false
+	m.all, m.unread, m.owned = nil, false, false
 	if s == nil {
 		return
 	}
 	m.all = s.Models()
 	declared := s.Config().Models
+	m.addQuestionNotes(declared)
 	for i := range declared {
 		if !dependsOnSchema(&m.all[i]) || m.misfits.has(&declared[i]) {
 			continue
 		}
-		if !m.unread {
-			m.all, m.unread = slices.Clone(m.all), true // the snapshot's stay as they are
-		}
-		status := &m.all[i]
+		m.unread = true
+		status := m.own(i)
 		status.Reason, status.Message = contract.ReasonWaitingForReport, status.Message+"; the schema was read before this was asked for, and is read again"
 	}
 }

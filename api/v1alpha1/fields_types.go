@@ -1,6 +1,9 @@
 package v1alpha1
 
 // FieldsSpec says which columns are visible, and how. Columns named like secrets are hidden, unless include names them.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.overrides) || !has(self.masked) || self.overrides.all(o, !has(o.examples) || !self.masked.exists(m, m.name == o.name))",fieldPath=".overrides",message="examples would show values of a field that is masked; remove examples, or the field from masked"
+// +kubebuilder:validation:XValidation:rule="!has(self.overrides) || !has(self.exclude) || self.overrides.all(o, !has(o.examples) || !(o.name in self.exclude))",fieldPath=".overrides",message="examples would show values of a field that is hidden; remove examples, or the field from exclude"
 type FieldsSpec struct {
 	// include limits the visible columns to these and the key; absent is every column not excluded.
 	// +optional
@@ -79,6 +82,8 @@ type FieldOverride struct {
 	Type FieldType `json:"type,omitempty"`
 	// reads says what the texts of a text column hold: conditions, orders, groups and measures then take them for values of that
 	// type, and a text that is none for null. Rows show the texts as they are, and writes take texts. Absent, they are texts.
+	// Text is for an integer column whose numbers are codes, such as postal codes: they are ordered, grouped and searched as
+	// texts, and never added.
 	// +optional
 	Reads FieldReading `json:"reads,omitempty"`
 	// choices are the only values that callers may write; absent, any of the column's type.
@@ -87,6 +92,11 @@ type FieldOverride struct {
 	// +listMapKey=value
 	// +kubebuilder:validation:MaxItems=200
 	Choices []Choice `json:"choices,omitempty"`
+	// examples lets describe_ show the values of a column that has few, at most 20, so that agents know what to compare with. A
+	// token sees only values of rows that its row policies let it see, and with aggregate.minGroupSize none that fewer rows have.
+	// No values are shown when absent.
+	// +optional
+	Examples FieldExamples `json:"examples,omitempty"`
 	// relation names the relation of a foreign key; the key's field is then called <relation>_id. Absent, the name is made
 	// from the column's.
 	// +optional
@@ -103,18 +113,26 @@ type FieldOverride struct {
 	Rename string `json:"rename,omitempty"`
 }
 
-// FieldReading is what the texts of a column hold.
-// +kubebuilder:validation:Enum=Integer;Decimal;Boolean;Date;Timestamp
+// FieldReading is what the texts of a column hold, or Text for codes in an integer column.
+// +kubebuilder:validation:Enum=Integer;Decimal;Boolean;Date;Timestamp;Text
 type FieldReading string
 
-// What texts hold.
+// What texts hold; ReadsText is for integers that are codes.
 const (
 	ReadsInteger   FieldReading = "Integer"
 	ReadsDecimal   FieldReading = "Decimal"
 	ReadsBoolean   FieldReading = "Boolean"
 	ReadsDate      FieldReading = "Date"
 	ReadsTimestamp FieldReading = "Timestamp"
+	ReadsText      FieldReading = "Text"
 )
+
+// FieldExamples says whether describe_ shows values of a column.
+// +kubebuilder:validation:Enum=Shown
+type FieldExamples string
+
+// ExamplesShown lets describe_ show values.
+const ExamplesShown FieldExamples = "Shown"
 
 // FieldType is the type of a field whose column can be of several.
 // +kubebuilder:validation:Enum=Integer;Boolean

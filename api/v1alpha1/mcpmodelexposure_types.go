@@ -150,6 +150,12 @@ type MCPModelExposureSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
 	Segments []SegmentSpec `json:"segments,omitempty"`
+	// questions are what people ask of the model, each with the call that answers it. Prompts for the model show them.
+	// +optional
+	// +listType=map
+	// +listMapKey=ask
+	// +kubebuilder:validation:MaxItems=30
+	Questions []QuestionSpec `json:"questions,omitempty"`
 	// inlines are models whose rows belong to a row of this model, and are written together with it.
 	// +optional
 	// +listType=map

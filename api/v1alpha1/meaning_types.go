@@ -31,6 +31,36 @@ type MeasureSpec struct {
 	Measure runtime.RawExtension `json:"measure,omitempty,omitzero"`
 }
 
+// QuestionSpec is a question that people ask of the model, with the call that answers it. Prompts for the model show both to tokens
+// that may make the call.
+type QuestionSpec struct {
+	// ask is the question, as people put it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=300
+	Ask string `json:"ask,omitempty"`
+	// call answers it. It is made once when the endpoint starts, and when the exposure or the database's schema changes, with a
+	// token that may view everything; what fails is a note of the status.
+	// +required
+	Call QuestionCall `json:"call,omitzero"`
+}
+
+// QuestionCall is a call of one of the model's tools that read.
+type QuestionCall struct {
+	// tool is the tool without the model's name: aggregate stands for aggregate_<model>.
+	// +required
+	Tool QuestionTool `json:"tool,omitempty"`
+	// arguments are what the call sends; absent, none.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	// +kubebuilder:validation:Type=object
+	Arguments runtime.RawExtension `json:"arguments,omitempty,omitzero"`
+}
+
+// QuestionTool is a tool that reads.
+// +kubebuilder:validation:Enum=list;get;aggregate;related;autocomplete;describe
+type QuestionTool string
+
 // SegmentSpec is a condition on rows that people of the organization know by a name. Agents send that name: segments: ["active"] of
 // list_ and aggregate_, or {"_segment": "active"} wherever conditions stand.
 type SegmentSpec struct {

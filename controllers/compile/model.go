@@ -144,7 +144,8 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 	}
 	for _, o := range spec.Fields.Overrides {
 		entry.Overrides = append(entry.Overrides, contract.FieldOverride{
-			Name: o.Name, Description: o.Description, Synonyms: slices.Clone(o.Synonyms), Type: string(o.Type), Reads: string(o.Reads), Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
+			Name: o.Name, Description: o.Description, Synonyms: slices.Clone(o.Synonyms), Type: string(o.Type), Reads: string(o.Reads), Examples: o.Examples == v1alpha1.ExamplesShown,
+			Choices: choiceEntries(o.Choices), Relation: o.Relation, Rename: o.Rename,
 		})
 	}
 	for _, r := range spec.Relations {
@@ -157,6 +158,9 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 	}
 	for _, s := range spec.Segments {
 		entry.Segments = append(entry.Segments, contract.Declared{Name: s.Name, Description: s.Description, Synonyms: slices.Clone(s.Synonyms), Means: meaning(s.Filters)})
+	}
+	for _, q := range spec.Questions {
+		entry.Questions = append(entry.Questions, contract.Question{Ask: q.Ask, Tool: string(q.Call.Tool), Arguments: meaning(q.Call.Arguments)})
 	}
 	for _, i := range spec.Inlines {
 		entry.Inlines = append(entry.Inlines, contract.Inline{Model: i.Model, ForeignKey: i.ForeignKey, Max: int(i.EffectiveMax())})
@@ -178,6 +182,9 @@ func modelEntry(e *v1alpha1.MCPModelExposure) contract.Model {
 
 // meaning is a JSON object without the spaces that an exposure may have in it, so that equal objects make equal entries.
 func meaning(of runtime.RawExtension) json.RawMessage {
+	if of.Raw == nil {
+		return nil
+	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, of.Raw); err != nil {
 		return of.Raw // contract's Validate says so

@@ -23,11 +23,15 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 		ReadOnly: []string{"total"},
 		Masked:   []v1alpha1.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
 		Overrides: []v1alpha1.FieldOverride{{
-			Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Reads: "Date", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
+			Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Reads: "Date", Examples: "Shown", Choices: []v1alpha1.Choice{{Value: "open", Label: "Open"}}, Relation: "state",
 		}, {Name: "Unit Price", Rename: "unit_price"}},
 	}
 	s.Expose, s.Pinned = new(true), new(true)
 	s.DatabaseMessages = "Shown"
+	s.Questions = []v1alpha1.QuestionSpec{
+		{Ask: "How many?", Call: v1alpha1.QuestionCall{Tool: "aggregate", Arguments: runtime.RawExtension{Raw: []byte(`{"measures": ["revenue"]}`)}}},
+		{Ask: "What?", Call: v1alpha1.QuestionCall{Tool: "describe"}},
+	}
 	s.DisplayField, s.VersionField = "number", "updated_at"
 	s.Inlines = []v1alpha1.InlineSpec{{Model: "line", ForeignKey: "order_id"}, {Model: "note", Max: 5}}
 	s.Relations = []v1alpha1.RelationSpec{{Name: "buyer", Columns: []string{"who"}, Model: "customer", References: []string{"code"}, ReverseName: "bought"}}
@@ -76,7 +80,7 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		Expose: true, Pinned: true, VerboseName: "order", VerboseNamePlural: "orders",
 		Key: []string{"region", "number"}, ReadOnly: []string{"total"},
 		Masked:           []contract.MaskedField{{Name: "card", KeepLast: 4}, {Name: "phone"}},
-		Overrides:        []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Reads: "Date", Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
+		Overrides:        []contract.FieldOverride{{Name: "status", Description: "Where it stands.", Synonyms: []string{"state"}, Type: "Integer", Reads: "Date", Examples: true, Choices: []contract.Choice{{Value: "open", Label: "Open"}}, Relation: "state"}, {Name: "Unit Price", Rename: "unit_price"}},
 		DatabaseMessages: true,
 		DisplayField:     "number", VersionField: "updated_at",
 		Inlines:    []contract.Inline{{Model: "line", ForeignKey: "order_id", Max: 100}, {Model: "note", Max: 5}},
@@ -84,6 +88,7 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 		Synonyms:   []string{"purchase"},
 		Measures:   []contract.Declared{{Name: "revenue", Description: "What was paid.", Synonyms: []string{"turnover"}, Means: []byte(`{"sum":"total"}`)}},
 		Segments:   []contract.Declared{{Name: "open", Description: "Not paid yet.", Synonyms: []string{"due"}, Means: []byte(`{"status":"open"}`)}},
+		Questions:  []contract.Question{{Ask: "How many?", Tool: "aggregate", Arguments: []byte(`{"measures":["revenue"]}`)}, {Ask: "What?", Tool: "describe"}},
 		Operations: []string{"list", "action"},
 		RowPolicies: []contract.RowPolicy{
 			{Name: "own", Groups: []string{"support"}, Filters: []contract.Filter{

@@ -64,6 +64,8 @@ type holder struct {
 	attributes []attribute
 	// identity says which callers the token is for; nil if it has texts.
 	identity *contract.Identity
+	// seesAll is set for the Inspector alone: no row policy is for it.
+	seesAll bool
 }
 
 type attribute struct{ name, value string }

@@ -116,11 +116,11 @@ func (t Token) IsNobody() bool { return t.holder == nil }
 // made with it is the same for every token of the same RightsKey. It is nobody, and asking it whom a row policy is for panics.
 func (t Token) Anyone() Token { return Token{rights: t.rights} }
 
-// Inspector returns a token that may view all models, and is in no group. What exposures declare is checked with it; nothing is
-// read.
+// Inspector returns a token that may view all rows of all models, whatever their row policies, and is in no group. What exposures
+// declare is checked with it. No caller has it, and nobody is shown what it reads.
 func (t *Tokens) Inspector() Token {
 	set := &ruleSet{rules: []contract.Rule{{Models: []string{contract.Wildcard}, Verbs: []string{contract.VerbView}}}}
-	return Token{holder: &holder{set: set}, rights: t.grants.of(set)}
+	return Token{holder: &holder{set: set, seesAll: true}, rights: t.grants.of(set)}
 }
 
 // RightsKey stands for the token's rights.

@@ -14,7 +14,7 @@ import (
 // resolveFields decides which columns are visible and under which names, and what else callers learn about them.
 func (m *Model) resolveFields() *problem {
 	for _, step := range []func() *problem{
-		m.nameFields, m.resolveKey, m.chooseFields, m.nameKey, m.maskFields, m.overrideFields, m.readTexts, m.resolveDisplay, m.resolveVersion,
+		m.nameFields, m.resolveKey, m.chooseFields, m.nameKey, m.maskFields, m.overrideFields, m.readTexts, m.showExamples, m.resolveDisplay, m.resolveVersion,
 	} {
 		if p := step(); p != nil {
 			return p

@@ -151,7 +151,8 @@ func TestFieldsThatCannotBeAsTheExposureHasThemWithholdTheModel(t *testing.T) {
 		{"a choice that the enum has not", "employee", override(contract.FieldOverride{Name: "status", Choices: []contract.Choice{{Value: "ill"}}}), wrong, `fields.overrides: the choice "ill" of status must be one of in, out, not "ill"`},
 		{"a type that the column cannot have", "employee", override(contract.FieldOverride{Name: "badge", Type: "Integer"}), wrong, "fields.overrides: badge cannot be of the type Integer, as the column is text; only MySQL's and MariaDB's tinyint can be either Integer or Boolean"},
 		{"a number that is read as a date", "employee", override(contract.FieldOverride{Name: "salary", Reads: "Date"}), wrong, "fields.overrides: salary cannot be read as Date, as the column is no text but decimal; remove reads"},
-		{"a key that is read as a number", "department", override(contract.FieldOverride{Name: "code", Reads: "Integer"}), wrong, "fields.overrides: code is part of the key, whose values are texts; remove reads"},
+		{"a text that is read as a code", "employee", override(contract.FieldOverride{Name: "card", Reads: "Text"}), wrong, "fields.overrides: card cannot be read as Text, as the column is no integer but text; remove reads"},
+		{"a key that is read as a number", "department", override(contract.FieldOverride{Name: "code", Reads: "Integer"}), wrong, "fields.overrides: code is part of the key, whose values are compared as they are; remove reads"},
 		{"a policy by the order of texts that are read as numbers", "employee", both(override(contract.FieldOverride{Name: "card", Reads: "Integer"}), func(m *contract.Model) {
 			m.RowPolicies = []contract.RowPolicy{{Name: "low", Everyone: true, Filters: []contract.Filter{{Field: "card", Lookup: "lt", Value: "5"}}}}
 		}), wrong, "rowPolicies low: the filter of card: lt compares the texts of card, which are read as Integer; compare it by exact or in, which texts have, or use a column of that type"},

@@ -81,9 +81,9 @@ type Field struct {
 	// Name is the name in the API: the column's, or <relation>_id for a foreign key.
 	Name   string
 	Column *database.Column
-	// Reading is the field as conditions, orders, groups and measures take it, if its texts hold something else; nil if they do not.
-	// Text is the field itself in such a Reading, and nil elsewhere.
-	Reading, Text *Field
+	// Reading is the field as conditions, orders, groups and measures take it, if its texts hold something else, or if its integers
+	// are codes; nil if neither. Stored is the field itself in such a Reading, and nil elsewhere.
+	Reading, Stored *Field
 	// PrimaryKey reports whether the column is part of the key, Unique whether no two rows have the same value.
 	PrimaryKey, Unique bool
 	// Masked reports whether callers see only **** and the last KeepLast characters of the value. A masked field may be
@@ -102,6 +102,8 @@ type Field struct {
 	Synonyms []string
 	// Choices are the values that it may have: from the exposure, else from an enum, else from a check; empty is any.
 	Choices []contract.Choice
+	// Examples reports whether describe_ shows the field's values if there are few.
+	Examples bool
 	// Check has the table's simple checks of the column, joined into one; nil if there are none.
 	Check *database.Check
 	// relation is the name of the relation of a foreign key of this column alone; "" if there is none.
@@ -158,6 +160,9 @@ func (m *Model) KeyOutput(name string) database.Output {
 	}
 	return database.Output{Name: name, Columns: columns, Composite: len(columns) > 1}
 }
+
+// HoldsCodes reports whether the field is the Reading of integers that are codes.
+func (f *Field) HoldsCodes() bool { return f.Stored != nil && f.Column.Kind == database.Text }
 
 // Output is the member of a row that shows the field.
 func (f *Field) Output() database.Output {

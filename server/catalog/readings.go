@@ -8,13 +8,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 )
 
-// readKinds are the kinds of what texts hold, by the exposure's words.
+// readKinds are the kinds of what texts hold, and of what integers are that are codes, by the exposure's words.
 var readKinds = map[string]database.Kind{
 	contract.TypeInteger: database.Integer, contract.TypeDecimal: database.Decimal, contract.TypeBoolean: database.Boolean,
-	contract.TypeDate: database.Date, contract.TypeTimestamp: database.Timestamp,
+	contract.TypeDate: database.Date, contract.TypeTimestamp: database.Timestamp, contract.TypeText: database.Text,
 }
 
-// readTexts gives the fields a Reading whose texts hold something else.
+// readTexts gives the fields a Reading whose texts hold something else, or whose integers are codes.
 func (m *Model) readTexts() *problem {
 	for _, o := range m.Declared.Overrides {
 		if o.Reads == "" {
@@ -22,11 +22,13 @@ func (m *Model) readTexts() *problem {
 		}
 		const list = "fields.overrides"
 		f := m.columns[o.Name]
-		switch {
-		case f.Column.Kind != database.Text:
+		switch kind := readKinds[o.Reads]; {
+		case kind == database.Text && f.Column.Kind != database.Integer:
+			return notAllowed("%s: %s cannot be read as Text, as the column is no integer but %s; remove reads", list, o.Name, f.Column.Kind)
+		case kind != database.Text && f.Column.Kind != database.Text:
 			return notAllowed("%s: %s cannot be read as %s, as the column is no text but %s; remove reads", list, o.Name, o.Reads, f.Column.Kind)
 		case f.PrimaryKey:
-			return notAllowed("%s: %s is part of the key, whose values are texts; remove reads", list, o.Name)
+			return notAllowed("%s: %s is part of the key, whose values are compared as they are; remove reads", list, o.Name)
 		case m.fields[f.Name] != f:
 			m.note("fields.overrides reads %s as %s, which has no effect: the field is hidden.", f.Column.Name, o.Reads)
 			continue
@@ -35,7 +37,7 @@ func (m *Model) readTexts() *problem {
 			continue
 		}
 		reading := *f
-		reading.Column, reading.Text = f.Column.ReadAs(readKinds[o.Reads]), f
+		reading.Column, reading.Stored = f.Column.ReadAs(readKinds[o.Reads]), f
 		f.Reading = &reading
 	}
 	return nil
@@ -52,7 +54,7 @@ func (c *Catalog) comparesText(t *database.Table, list string, f *RowFilter) *pr
 		return nil
 	}
 	for _, o := range m.Declared.Overrides {
-		if o.Reads != "" && m.columns[o.Name] != nil && m.columns[o.Name].Column == f.Column {
+		if o.Reads != "" && o.Reads != contract.TypeText && m.columns[o.Name] != nil && m.columns[o.Name].Column == f.Column {
 			return notAllowed("%s: the filter of %s: %s compares the texts of %s, which are read as %s; compare it by %s or %s, which texts have, or use a column of that type",
 				list, f.Field, lookup.Named(f.Lookup), f.Column.Name, o.Reads, lookup.Exact, "in")
 		}

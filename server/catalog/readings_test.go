@@ -20,7 +20,7 @@ func TestTextsHaveReadings(t *testing.T) {
 	}
 	f := m.Field("card")
 	read := f.Compared()
-	if f.Column.Kind != database.Text || read.Column.Kind != database.Decimal || read.Text != f || read.Name != "card" {
+	if f.Column.Kind != database.Text || read.Column.Kind != database.Decimal || read.Stored != f || read.Name != "card" {
 		t.Errorf("card is %+v, and is compared as %+v", f.Column, read.Column)
 	}
 	if m.Ordering[0].Field != read {

@@ -4,13 +4,16 @@ import "fmt"
 
 // Reading is what a text column of the same row holds as a value of the computed column's kind: an Integer, Decimal, Boolean, Date or
 // Timestamp. It is NULL if the text is written in no form of that kind (docs/design/values.md, "Texts that hold something else"); no
-// text is an error. Unlike other expressions it has no place of its own: a Ref to it has the join whose row has the text.
+// text is an error. A Reading of the kind Text is the digits of an integer. Unlike other expressions it has no place of its own: a Ref
+// to it has the join whose row has the column.
 type Reading struct{ Of *Column }
 
 func (Reading) expression() {}
 
 // The bounds of what is read in texts.
 const (
+	// MostDigits is the most characters of an integer as text, with its sign.
+	MostDigits = 20
 	// MostRead is the most characters of a text that is read as something else, blanks included.
 	MostRead = 64
 	// ReadIntegerDigits are the most digits of an integer. ReadWholeDigits and ReadFractionDigits are those of a decimal, before the
@@ -20,13 +23,15 @@ const (
 	ReadFractionDigits = QuotientDigits
 )
 
-// ReadAs returns the column of what a text column holds as values of a kind.
+// ReadAs returns the column of what a text column holds as values of a kind, or of the texts of an integer column.
 func (c *Column) ReadAs(kind Kind) *Column {
 	read := derived(kind)
 	read.Name, read.Comment, read.Privileges, read.Expression = c.Name, c.Comment, c.Privileges, Reading{c}
 	switch kind {
 	case Integer:
 		read.NativeType = "bigint"
+	case Text:
+		read.NativeType, read.MaxLength = "text", MostDigits
 	case Decimal:
 		read.Computed, read.Scale, read.Precision = Quotient, ReadFractionDigits, ReadWholeDigits+ReadFractionDigits
 	case Timestamp:

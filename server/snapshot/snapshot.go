@@ -6,6 +6,7 @@
 package snapshot
 
 import (
+	"context"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -68,6 +69,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 			s.models[i].Tools = call.Names(models, m)
 			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(m, s.models[i].Tools)...)
 			s.models[i].Notes = append(s.models[i].Notes, read.WrongDeclarations(inspector.Reach(m))...)
+			s.models[i].Notes = append(s.models[i].Notes, s.WrongQuestions(inspector.Reach(m))...)
 		}
 	}
 	s.models = shorten(s.models)
@@ -101,6 +103,12 @@ func (s *Snapshot) Settings() *contract.Endpoint { return &s.config.Endpoint }
 
 // Models reports for each model of the Config, in its order, whether it is served and as what.
 func (s *Snapshot) Models() []contract.ModelStatus { return s.models }
+
+// Ask makes the call of a question of the i-th model with a token that sees all rows; false if the model's notes say already why it
+// cannot be made.
+func (s *Snapshot) Ask(ctx context.Context, i int, q *contract.Question) (call.Result, bool) {
+	return s.AskQuestion(ctx, s.tokens.Inspector().Reach(s.catalog.Models()[i]), q)
+}
 
 // With returns the same models with the tokens of a directory, and with a Config that differs in groups and revisions at
 // most: what takes rights away must not wait until all models were looked at again.

@@ -50,10 +50,14 @@ type description struct {
 	// Measures and Segments are what aggregate and list take by name.
 	Measures []declaredInfo `json:"measures,omitempty"`
 	Segments []declaredInfo `json:"segments,omitempty"`
+	// Questions are what people ask of the model; its prompt understand_model has the calls that answer them.
+	Questions []string `json:"questions,omitempty"`
 	// Asking tells what arguments of list and aggregate take that their schemas have no room for.
 	Asking *askingForms `json:"asking,omitempty"`
 	// Export tells how rows leave as a file; nothing if the token may not export them.
 	Export string `json:"export,omitempty"`
+	// Notice says what the description lacks.
+	Notice string `json:"notice,omitempty"`
 }
 
 // declaredInfo is a measure or a segment that a call can name. Means is what the name stands for.
@@ -108,7 +112,7 @@ type modelLimits struct {
 type fieldInfo struct {
 	Name string `json:"name"`
 	Type string `json:"type"`
-	// Reads is the type of what the texts hold; conditions, orders, groups and measures are about that.
+	// Reads is the type of what the texts hold, or text if the integers are codes; conditions, orders, groups and measures are about that.
 	Reads string `json:"reads,omitempty"`
 	// Format says what values look like if the type does not.
 	Format   string `json:"format,omitempty"`
@@ -116,12 +120,14 @@ type fieldInfo struct {
 	// Nullable is set if a call may write null.
 	Nullable bool `json:"nullable,omitempty"`
 	call.Bounds
-	Choices    []action.Choice `json:"choices,omitempty"`
-	Default    any             `json:"default,omitempty"`
-	PrimaryKey bool            `json:"primary_key,omitempty"`
-	Unique     bool            `json:"unique,omitempty"`
-	Editable   *bool           `json:"editable,omitempty"`
-	HelpText   string          `json:"help_text,omitempty"`
+	Choices []action.Choice `json:"choices,omitempty"`
+	// Examples are all values that the field has in the rows that the token sees.
+	Examples   []json.RawMessage `json:"examples,omitempty"`
+	Default    any               `json:"default,omitempty"`
+	PrimaryKey bool              `json:"primary_key,omitempty"`
+	Unique     bool              `json:"unique,omitempty"`
+	Editable   *bool             `json:"editable,omitempty"`
+	HelpText   string            `json:"help_text,omitempty"`
 }
 
 // kindToMany is the kind of a relation to many rows.
@@ -166,11 +172,14 @@ func describe(c *call.Call, _ *call.NoArguments) ([]byte, error) {
 		answer, _ := json.Marshal(describeFor(c, scope, rows)) // strings and numbers: it cannot fail
 		return &keptDescription{answer, freeTexts(scope)}
 	})
-	numbers := numberTexts(c, kept.texts)
-	if len(numbers) == 0 {
+	numbers, examples := numberTexts(c, kept.texts), fieldsWithExamples(m)
+	if len(numbers)+len(examples) == 0 {
 		return kept.answer, nil
 	}
 	d := describeFor(c, c.Scope, rows)
+	if len(examples) > 0 {
+		d.addExamples(c.Examples.Of(c, examples))
+	}
 	for _, f := range numbers {
 		at := slices.IndexFunc(d.Fields, func(info fieldInfo) bool { return info.Name == f.Name })
 		d.Fields[at].note(numberTextNote)
@@ -178,12 +187,15 @@ func describe(c *call.Call, _ *call.NoArguments) ([]byte, error) {
 	return json.Marshal(d)
 }
 
-// describeFor describes a scope's model with the measures and segments that the caller has. These are found with the caller's own
+// describeFor describes a scope's model with the measures, segments and questions that the caller has. These are found with the caller's own
 // token, but depend on its rights alone.
 func describeFor(c *call.Call, scope access.Scope, rows string) *description {
 	d := descriptionOf(c.Catalog, scope, rows)
 	measures, segments := declaredFor(c.Catalog, c.Scope)
 	d.Measures, d.Segments = describeDeclared(measures), describeDeclared(segments)
+	for _, q := range c.Questions() {
+		d.Questions = append(d.Questions, q.Ask)
+	}
 	if d.Asking != nil {
 		d.Asking.note(d)
 	}
@@ -191,6 +203,21 @@ func describeFor(c *call.Call, scope access.Scope, rows string) *description {
 		d.Export = fmt.Sprintf(`export: csv or ndjson on list, aggregate, related and report answers the link of a file with all rows, at most %d, instead of rows`, c.Settings.MaxExportRows)
 	}
 	return d
+}
+
+// fieldsWithExamples are the fields whose values are shown.
+func fieldsWithExamples(m *catalog.Model) []*catalog.Field {
+	return slices.DeleteFunc(slices.Clone(m.Fields), func(f *catalog.Field) bool { return !f.Examples })
+}
+
+// addExamples adds the values of fields, or says that they could not be read.
+func (d *description) addExamples(examples *call.ExampleValues) {
+	for i := range d.Fields {
+		d.Fields[i].Examples = examples.Values[d.Fields[i].Name]
+	}
+	if len(examples.Unread) > 0 {
+		d.Notice = fmt.Sprintf("the examples of %s could not be read; describe again in a minute, or group by the field", strings.Join(examples.Unread, ", "))
+	}
 }
 
 // note tells how to send measures and segments by name.
@@ -359,7 +386,7 @@ func describeField(f *catalog.Field) fieldInfo {
 	}
 	if f.Reading != nil {
 		info.Reads = f.Reading.Column.Kind.String()
-		info.note(readingNote(f.Reading.Column.Kind))
+		info.note(readingNote(f.Reading))
 	}
 	return info
 }
@@ -395,8 +422,12 @@ var readForms = map[database.Kind]string{
 	database.Timestamp: "YYYY-MM-DD or YYYY-MM-DDTHH:MM[:SS[.ffffff]], perhaps with Z or an offset; the time is in UTC",
 }
 
-// readingNote says what asking about a text means that is read as something else.
-func readingNote(kind database.Kind) string {
+// readingNote says what asking about a text means that is read as something else, or about a code.
+func readingNote(f *catalog.Field) string {
+	if f.HoldsCodes() {
+		return "Codes: rows show the number. Ordered, grouped and searched as text (startswith, contains, __prefix_2), and not computed with."
+	}
+	kind := f.Column.Kind
 	return fmt.Sprintf("Rows show the text. Compared, ordered, grouped and computed as %s (%s); any other text is null there. contains, startswith, … ask the text.", kind, readForms[kind])
 }
 

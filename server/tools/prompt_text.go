@@ -95,6 +95,7 @@ func (set *Set) explainModels(token access.Token, view View) string {
 	if offers(ops, "list") {
 		t.line("A first look: %s", t.Call("list", m, exampleList(scopes[0])))
 	}
+	t.questions(set, scopes[0])
 	t.asking(scopes[0], ops)
 	t.resources(m, ops)
 	return t.end()
@@ -169,6 +170,7 @@ func (set *Set) explainModel(scope access.Scope, view View) string {
 	for _, op := range ops {
 		t.about(op, m)
 	}
+	t.questions(set, scope)
 	t.asking(scope, ops)
 	return t.end()
 }

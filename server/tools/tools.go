@@ -37,6 +37,8 @@ type Set struct {
 	resources [][][]byte
 	// shelf keeps what is made for all tokens with the same rights.
 	shelf *call.Shelf
+	// examples keeps values that descriptions show.
+	examples *call.Examples
 }
 
 // The operations are declared when the program starts, by the packages that run them.
@@ -57,7 +59,7 @@ func New(c *catalog.Catalog, db database.DB, settings call.Settings) *Set {
 	return &Set{
 		catalog: c, db: db, staleDB: stale, settings: settings, cursors: seal.New(settings.SealKey, read.CursorPurpose),
 		toolList:  encodeTools(c, settings.Catalogue.StructuredContent),
-		forgotten: &atomic.Int64{}, resources: encodeResources(c), shelf: call.NewShelf(),
+		forgotten: &atomic.Int64{}, resources: encodeResources(c), shelf: call.NewShelf(), examples: call.NewExamples(),
 	}
 }
 
@@ -98,5 +100,5 @@ func (set *Set) newCall(ctx context.Context, token access.Token, op *call.Operat
 	if op.Writes() {
 		r.ID = call.NewCallID()
 	}
-	return &call.Call{Request: r, DB: call.OwnTransactions{DB: set.db}, Stale: call.OwnTransactions{DB: set.staleDB}, Reports: set.db, Cursors: set.cursors, Forgotten: set.forgotten, Kept: set.settings.Kept, Shelf: set.shelf}
+	return &call.Call{Request: r, DB: call.OwnTransactions{DB: set.db}, Stale: call.OwnTransactions{DB: set.staleDB}, Reports: set.db, Cursors: set.cursors, Forgotten: set.forgotten, Kept: set.settings.Kept, Shelf: set.shelf, Examples: set.examples}
 }

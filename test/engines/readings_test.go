@@ -265,3 +265,104 @@ func TestReadingsAreAskedAsWhatTheyHold(t *testing.T) {
 		})
 	}
 }
+
+// codedShop is a shop whose postal codes are integers.
+const codedShop = `
+create table town (code int primary key, name varchar(20), old_code varchar(10));
+create table shop (id int primary key, zip int, account bigint, town_code int, note varchar(10));
+insert into town values (8050, 'Oerlikon', '8050'), (80331, 'Munich', '80331'), (9, 'Nine', '09');
+insert into shop values (1, 8050, 9000000000000000001, 8050, 'a'), (2, 80331, 12, 80331, 'b'), (3, 9, 110, 9, '9'), (4, -12, 2, null, '-12'), (5, null, null, 8050, null)`
+
+func codedModels() []contract.Model {
+	code := func(names ...string) (all []contract.FieldOverride) {
+		for _, name := range names {
+			all = append(all, contract.FieldOverride{Name: name, Reads: "Text"})
+		}
+		return all
+	}
+	return []contract.Model{
+		{Name: "town", Table: "town", Expose: true},
+		{Name: "shop", Table: "shop", Expose: true, Overrides: code("zip", "account"), Ordering: []string{"zip"},
+			Relations: []contract.Relation{{Name: "town", Columns: []string{"town_code"}, Model: "town"}},
+			RowPolicies: []contract.RowPolicy{
+				{Name: "own", Groups: []string{"clerks"}, Filters: []contract.Filter{{Field: "zip", Lookup: "gt", Value: "9"}}},
+				{Name: "staff", Groups: []string{"staff"}, AllRows: true},
+			}},
+	}
+}
+
+// codeCases are calls and the results that they have on every engine.
+var codeCases = []struct{ name, token, tool, arguments, member, want string }{
+	{"rows show the number", "viewer", "list_shop", `{"fields":["zip"],"filters":{"id__lte":2},"order_by":["id"]}`, "results", `[{"id":1,"zip":8050},{"id":2,"zip":80331}]`},
+	{"equal as a number", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip":8050}}`, "results", `[{"id":1}]`},
+	{"equal as a text", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip":"8050"}}`, "results", `[{"id":1}]`},
+	{"one of some", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__in":["9",80331]},"order_by":["id"]}`, "results", `[{"id":2},{"id":3}]`},
+	{"not equal", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__ne":9},"order_by":["id"]}`, "results", `[{"id":1},{"id":2},{"id":4},{"id":5}]`},
+	{"no code", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__isnull":true}}`, "results", `[{"id":5}]`},
+	{"the beginning", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__startswith":"80"},"order_by":["id"]}`, "results", `[{"id":1},{"id":2}]`},
+	{"the beginning as a number", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__startswith":803}}`, "results", `[{"id":2}]`},
+	{"a piece", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip":{"icontains":"05"}}}`, "results", `[{"id":1}]`},
+	{"the end of a long one", "viewer", "list_shop", `{"fields":["id"],"filters":{"account__endswith":"001"}}`, "results", `[{"id":1}]`},
+	{"greater as texts", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__gt":8050},"order_by":["id"]}`, "results", `[{"id":3}]`},
+	{"in a range of texts", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__range":[80,"81"]},"order_by":["id"]}`, "results", `[{"id":1},{"id":2}]`},
+	{"ordered", "viewer", "list_shop", `{"fields":["id"],"order_by":["-account"],"filters":{"account__isnull":false}}`, "results", `[{"id":1},{"id":4},{"id":2},{"id":3}]`},
+	{"the model's own order", "viewer", "list_shop", `{"fields":["zip"],"filters":{"zip__isnull":false}}`, "results", `[{"id":4,"zip":-12},{"id":2,"zip":80331},{"id":1,"zip":8050},{"id":3,"zip":9}]`},
+	{"groups", "viewer", "aggregate_shop", `{"group_by":["zip"],"measures":{"n":{"count":"*"}},"filters":{"zip__startswith":"80"}}`, "results", `[{"zip":"80331","n":1},{"zip":"8050","n":1}]`},
+	{"groups of beginnings", "viewer", "aggregate_shop", `{"group_by":["zip__prefix_2"],"measures":{"n":{"count":"*"}},"having":{"zip__prefix_2__isnull":false}}`, "results", `[{"zip__prefix_2":"-1","n":1},{"zip__prefix_2":"80","n":2},{"zip__prefix_2":"9","n":1}]`},
+	{"counts and extremes", "viewer", "aggregate_shop", `{"measures":{"n":{"count":"zip"},"d":{"count_distinct":"zip"},"last":{"max":"zip"},"all":{"texts":"zip"}},"filters":{"zip__ne":-12}}`, "results", `[{"n":3,"d":3,"last":"9","all":"80331, 8050, 9"}]`},
+	{"the first of each beginning", "viewer", "list_shop", `{"fields":["id"],"top":{"per":["zip"],"n":1},"order_by":["zip"],"filters":{"zip__startswith":"80"}}`, "results", `[{"id":2},{"id":1}]`},
+	{"another text", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip":{"_field":"town__old_code"}},"order_by":["id"]}`, "results", `[{"id":1},{"id":2}]`},
+	{"another code", "viewer", "list_shop", `{"fields":["id"],"filters":{"account__gt":{"_field":"zip"}},"order_by":["id"]}`, "results", `[{"id":1},{"id":4}]`},
+	{"another number", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip":{"_field":"town_code"}},"order_by":["id"]}`, "results", `[{"id":1},{"id":2},{"id":3}]`},
+	{"values of texts", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__in":{"_values":{"model":"town","field":"old_code"}}},"order_by":["id"]}`, "results", `[{"id":1},{"id":2}]`},
+	{"values of numbers", "viewer", "list_shop", `{"fields":["id"],"filters":{"zip__in":{"_values":{"model":"town","field":"code"}}},"order_by":["id"]}`, "results", `[{"id":1},{"id":2},{"id":3}]`},
+	{"behind a relation", "viewer", "list_town", `{"fields":["name"],"filters":{"shop_by_town__any":{"zip__startswith":"80"}},"order_by":["name"]}`, "results", `[{"id":80331,"name":"Munich"},{"id":8050,"name":"Oerlikon"}]`},
+	{"a policy compares the numbers", "clerk", "list_shop", `{"fields":["id"],"filters":{"zip__startswith":"80"},"order_by":["id"]}`, "results", `[{"id":1},{"id":2}]`},
+}
+
+func TestCodesInNumbersAreAskedAsTexts(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
+			database, plain := engine.Open(t, codedShop)
+			s := &suite{engine, harness.Serve(t, database, codedModels(), tokens(), withAudit), plain}
+			for _, tc := range codeCases {
+				s.check(t, tc.name, func(t *testing.T) { want(t, s.ok(t, tc.token, tc.tool, tc.arguments), tc.want, tc.member) })
+			}
+			s.check(t, "pages by a cursor", func(t *testing.T) {
+				arguments, ids := `{"fields":["id"],"filters":{"zip__isnull":false},"limit":1}`, ""
+				for arguments != "" {
+					page := s.ok(t, "viewer", "list_shop", arguments)
+					ids += column(t, page, "id") + " "
+					arguments = ""
+					if cursor, ok := page["next_cursor"].(string); ok {
+						arguments = fmt.Sprintf(`{"fields":["id"],"filters":{"zip__isnull":false},"limit":1,"cursor":%q}`, cursor)
+					}
+				}
+				if got := strings.Join(strings.Fields(ids), " "); got != "4 2 1 3" {
+					t.Fatalf("the pages have %s, want 4 2 1 3", got)
+				}
+			})
+			s.check(t, "no code is computed with", func(t *testing.T) {
+				got := s.fails(t, "viewer", "aggregate_shop", `{"measures":{"s":{"sum":"zip"}}}`, "invalid_argument")
+				if text := fmt.Sprint(got); !strings.Contains(text, "sum does not take zip, whose numbers are codes; count or group_by it") {
+					t.Errorf("a sum of codes is refused by %s", text)
+				}
+				s.fails(t, "viewer", "aggregate_shop", `{"measures":{"s":{"avg":"zip"}}}`, "invalid_argument")
+				s.fails(t, "viewer", "list_shop", `{"fields":[{"as":"x","add":["zip",1]}]}`, "invalid_argument")
+			})
+			s.check(t, "descriptions say it", func(t *testing.T) {
+				described := s.ok(t, "viewer", "describe_shop", `{}`)
+				got := at(t, described, "fields", 1)
+				info, _ := got.(object)
+				if info["type"] != "integer" || info["reads"] != "text" || !strings.HasPrefix(fmt.Sprint(info["help_text"]), "Codes: rows show the number.") {
+					t.Errorf("describe_ says %v", got)
+				}
+			})
+			s.check(t, "writes take numbers", func(t *testing.T) {
+				s.ok(t, "root", "create_shop", `{"data":{"id":6,"zip":4051}}`)
+				want(t, s.ok(t, "viewer", "list_shop", `{"fields":["zip"],"filters":{"zip__startswith":"405"}}`), `[{"id":6,"zip":4051}]`, "results")
+			})
+		})
+	}
+}

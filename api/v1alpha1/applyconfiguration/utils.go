@@ -126,6 +126,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.PodMonitorSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("PoolSpec"):
 		return &apiv1alpha1.PoolSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("QuestionCall"):
+		return &apiv1alpha1.QuestionCallApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("QuestionSpec"):
+		return &apiv1alpha1.QuestionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("RelationSpec"):
 		return &apiv1alpha1.RelationSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReportActionSpec"):

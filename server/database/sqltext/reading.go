@@ -19,6 +19,10 @@ func (w *writer) readIf(matches func(pattern string), length func(), pattern str
 
 // reading casts the text first: a citext, a padded text and one of a nondeterministic collation are matched in other ways.
 func (postgresql) reading(w *writer, c *database.Column, column func()) {
+	if c.Kind == database.Text { // all engines order digits and signs as bytes
+		w.around("(", column, `::text COLLATE "C")`)
+		return
+	}
 	text := func() { w.around("", column, `::text COLLATE "C"`) }
 	trimmed := func() { w.around("btrim(", text, ")") }
 	matches := func(pattern string) { w.around("(", text, ") ~ '^"+pattern+"$'") }
@@ -42,6 +46,10 @@ func (postgresql) reading(w *writer, c *database.Column, column func()) {
 
 // reading looks for the end of the text by (?!.): $ also matches before a line feed at the end.
 func (mysql) reading(w *writer, c *database.Column, text func()) {
+	if c.Kind == database.Text { // + 0, as a column with ZEROFILL would have zeros that rows do not show
+		w.around("(CAST(", text, " + 0 AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_bin)")
+		return
+	}
 	trimmed := func() { w.around("TRIM(", text, ")") }
 	part := func(function, length string) func() {
 		return func() { w.around(function+"(", trimmed, ", "+length+")") }
@@ -70,6 +78,10 @@ func (mysql) reading(w *writer, c *database.Column, text func()) {
 }
 
 func (d sqlite) reading(w *writer, c *database.Column, text func()) {
+	if c.Kind == database.Text {
+		w.around("CAST(", text, " AS TEXT)")
+		return
+	}
 	w.around(SQLiteRead+"('"+c.Kind.String()+"', ", text, ")")
 	d.related(w, c)
 }

@@ -75,6 +75,8 @@ type Call struct {
 	Kept *KeptAnswers
 	// Shelf keeps what is the same for all tokens with the same rights; nil keeps nothing.
 	Shelf *Shelf
+	// Examples keeps values that descriptions show.
+	Examples *Examples
 	// room is the memory of the answer; nil if none was asked for.
 	room *Room
 }

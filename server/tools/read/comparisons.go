@@ -77,17 +77,26 @@ func (r *conditionReader) compareTo(s *RowSet, at place, t filterTarget, name st
 	if err != nil {
 		return nil, err
 	}
-	if own := t.field.Column; !database.Comparable(own, other.Column) {
+	own := t.comparedWith(other.Column)
+	if !database.Comparable(own, other.Column) {
 		return nil, r.invalid("a field of type %s cannot be compared with %s of type %s; name one of the same type", own.Kind, word, other.Column.Kind)
 	}
-	if at.ref(t.field.Column) == other {
+	if at.ref(own) == other {
 		return nil, r.invalid(`_field names the field itself, and it means the same row: each row would be compared with itself; compare with another field, or with what all rows come to: {"_measure": {"avg": %q}}; inside the filters of a _measure or of related rows, {"_outer": %q} is the field of the row outside`, t.field.Name, t.field.Name)
 	}
-	condition := database.CompareRefs{Left: at.ref(t.field.Column), Op: op, Right: other}
+	condition := database.CompareRefs{Left: at.ref(own), Op: op, Right: other}
 	if name == "ne" {
 		return database.Not{Condition: condition}, nil
 	}
 	return condition, nil
+}
+
+// comparedWith is the field's column to compare with another one: codes are numbers beside numbers.
+func (t filterTarget) comparedWith(other *database.Column) *database.Column {
+	if t.field.HoldsCodes() && database.Comparable(t.field.Stored.Column, other) {
+		return t.field.Stored.Column
+	}
+	return t.field.Column
 }
 
 // expression reads an expression about the rows of the set.

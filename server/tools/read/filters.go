@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -135,7 +136,7 @@ func (r *conditionReader) compare(s *RowSet, at place, t filterTarget, name stri
 	case !slices.Contains(t.lookups(), name):
 		err = fmt.Errorf("%s is not offered for a field of type %s; its lookups are %s", name, t.field.Column.Kind, strings.Join(t.lookups(), ", "))
 	default:
-		condition, err = lookup.Find(name)(r.calendar, comparedAs(t.column(name)), value)
+		condition, err = lookup.Find(name)(r.calendar, comparedAs(t.column(name)), t.asCode(name, value))
 	}
 	if err != nil {
 		return nil, r.invalid("%s", err)
@@ -190,11 +191,11 @@ func (t filterTarget) lookups() []string {
 		return keyLookups
 	}
 	names := lookup.Of(t.field.Column)
-	if t.field.Text == nil {
+	if t.field.Stored == nil {
 		return names
 	}
 	names = slices.Clone(names)
-	for _, name := range lookup.Of(t.field.Text.Column) {
+	for _, name := range lookup.Of(t.field.Stored.Column) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
@@ -202,13 +203,42 @@ func (t filterTarget) lookups() []string {
 	return names
 }
 
-// column is the column of the field that a lookup is about: lookups that only texts have are about the texts themselves.
+// equalities are the lookups for which codes are the same as numbers and as texts.
+var equalities = []string{lookup.Exact, "ne", "in", "isnull"}
+
+// column is the column of the field that a lookup is about: lookups that only texts have are about the texts themselves, and codes that
+// are equal are so as numbers, for which there may be an index.
 func (t filterTarget) column(name string) *database.Column {
-	if t.field.Text != nil && !slices.Contains(lookup.Of(t.field.Column), name) {
-		return t.field.Text.Column
+	if t.field.Stored != nil && (!slices.Contains(lookup.Of(t.field.Column), name) || t.field.HoldsCodes() && slices.Contains(equalities, name)) {
+		return t.field.Stored.Column
 	}
 	return t.field.Column
 }
+
+// asCode writes the number of a code as a text, for lookups that compare texts.
+func (t filterTarget) asCode(name string, value json.RawMessage) json.RawMessage {
+	if t.field == nil || !t.field.HoldsCodes() || t.column(name) != t.field.Column {
+		return value
+	}
+	if name == "range" {
+		var ends []json.RawMessage
+		if json.Unmarshal(value, &ends) != nil {
+			return value
+		}
+		for i, end := range ends {
+			ends[i] = t.asCode("gte", end)
+		}
+		quoted, _ := json.Marshal(ends) // pieces of JSON: it cannot fail
+		return quoted
+	}
+	if code.Match(value) {
+		return json.RawMessage(`"` + string(value) + `"`)
+	}
+	return value
+}
+
+// code is the number of a code.
+var code = regexp.MustCompile(`^-?[0-9]+$`)
 
 // compareKey compares a key of several columns, which has no order and no text of its own.
 func (t filterTarget) compareKey(name string, value json.RawMessage) (database.Condition, error) {

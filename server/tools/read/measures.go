@@ -235,10 +235,13 @@ func (s *RowSet) measured(argument, function, path string, m *database.Measure) 
 	if err != nil {
 		return err
 	}
-	c := singleField(at, field).Column
+	f := singleField(at, field)
+	c := f.Column
 	if !takes(of, c) {
 		message := fmt.Sprintf("%s does not take %s, of type %s", function, path, c.Kind)
-		if c.Kind == database.Text && computesNumbers(of) {
+		if f.HoldsCodes() {
+			message = fmt.Sprintf("%s does not take %s, whose numbers are codes; count or group_by it", function, path)
+		} else if c.Kind == database.Text && computesNumbers(of) {
 			message += "; if it holds numbers, group_by it with a count, and compute from the groups"
 		}
 		if fields := measuredFields(at.scope, of); len(fields) > 0 {

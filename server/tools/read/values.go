@@ -48,7 +48,8 @@ func (r *conditionReader) among(s *RowSet, at place, t filterTarget, name string
 	if err != nil {
 		return nil, err
 	}
-	set := database.InRows{Column: t.field.Column, From: of.Source(), Theirs: there.ref(singleField(there, field).Column)}
+	set := database.InRows{From: of.Source(), Theirs: there.ref(singleField(there, field).Column)}
+	set.Column = t.comparedWith(set.Theirs.Column)
 	if own, theirs := set.Column, set.Theirs.Column; !lookup.HasEquality(theirs) || !database.Comparable(own, theirs) {
 		return nil, r.invalid("a field of type %s cannot be compared with %s of type %s; name one of the same type", own.Kind, wordValues, theirs.Kind)
 	}

@@ -293,6 +293,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: value
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldExamples
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldFilter
   map:
     fields:
@@ -328,6 +330,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: description
       type:
         scalar: string
+    - name: examples
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FieldExamples
     - name: name
       type:
         scalar: string
@@ -716,6 +721,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: pinned
       type:
         scalar: boolean
+    - name: questions
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.QuestionSpec
+          elementRelationship: associative
+          keys:
+          - ask
     - name: reads
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
@@ -1259,6 +1272,26 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: maxConnections
       type:
         scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.QuestionCall
+  map:
+    fields:
+    - name: arguments
+      type:
+        namedType: __untyped_atomic_
+    - name: tool
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.QuestionTool
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.QuestionSpec
+  map:
+    fields:
+    - name: ask
+      type:
+        scalar: string
+    - name: call
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.QuestionCall
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.QuestionTool
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RelationSpec

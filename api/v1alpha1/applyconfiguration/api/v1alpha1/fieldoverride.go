@@ -22,9 +22,15 @@ type FieldOverrideApplyConfiguration struct {
 	Type *apiv1alpha1.FieldType `json:"type,omitempty"`
 	// reads says what the texts of a text column hold: conditions, orders, groups and measures then take them for values of that
 	// type, and a text that is none for null. Rows show the texts as they are, and writes take texts. Absent, they are texts.
+	// Text is for an integer column whose numbers are codes, such as postal codes: they are ordered, grouped and searched as
+	// texts, and never added.
 	Reads *apiv1alpha1.FieldReading `json:"reads,omitempty"`
 	// choices are the only values that callers may write; absent, any of the column's type.
 	Choices []ChoiceApplyConfiguration `json:"choices,omitempty"`
+	// examples lets describe_ show the values of a column that has few, at most 20, so that agents know what to compare with. A
+	// token sees only values of rows that its row policies let it see, and with aggregate.minGroupSize none that fewer rows have.
+	// No values are shown when absent.
+	Examples *apiv1alpha1.FieldExamples `json:"examples,omitempty"`
 	// relation names the relation of a foreign key; the key's field is then called <relation>_id. Absent, the name is made
 	// from the column's.
 	Relation *string `json:"relation,omitempty"`
@@ -91,6 +97,14 @@ func (b *FieldOverrideApplyConfiguration) WithChoices(values ...*ChoiceApplyConf
 		}
 		b.Choices = append(b.Choices, *values[i])
 	}
+	return b
+}
+
+// WithExamples sets the Examples field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Examples field is set to the value of the last call.
+func (b *FieldOverrideApplyConfiguration) WithExamples(value apiv1alpha1.FieldExamples) *FieldOverrideApplyConfiguration {
+	b.Examples = &value
 	return b
 }
 

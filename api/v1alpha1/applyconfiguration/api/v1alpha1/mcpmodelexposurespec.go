@@ -60,6 +60,8 @@ type MCPModelExposureSpecApplyConfiguration struct {
 	Measures []MeasureSpecApplyConfiguration `json:"measures,omitempty"`
 	// segments are conditions on rows that agents can name.
 	Segments []SegmentSpecApplyConfiguration `json:"segments,omitempty"`
+	// questions are what people ask of the model, each with the call that answers it. Prompts for the model show them.
+	Questions []QuestionSpecApplyConfiguration `json:"questions,omitempty"`
 	// inlines are models whose rows belong to a row of this model, and are written together with it.
 	Inlines []InlineSpecApplyConfiguration `json:"inlines,omitempty"`
 	// operations limits the tools to these. Absent, all that the table allows. find_models is always there.
@@ -276,6 +278,19 @@ func (b *MCPModelExposureSpecApplyConfiguration) WithSegments(values ...*Segment
 			panic("nil value passed to WithSegments")
 		}
 		b.Segments = append(b.Segments, *values[i])
+	}
+	return b
+}
+
+// WithQuestions adds the given value to the Questions field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Questions field.
+func (b *MCPModelExposureSpecApplyConfiguration) WithQuestions(values ...*QuestionSpecApplyConfiguration) *MCPModelExposureSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithQuestions")
+		}
+		b.Questions = append(b.Questions, *values[i])
 	}
 	return b
 }
