@@ -36,8 +36,8 @@ func Command() *cobra.Command {
 		Long: `generate reads a database's schema, and writes an MCPModelExposure for each table that the user may read, and an MCPToken
 that may read them all. What it guesses has its reason beside it as a comment: columns that look like secrets are left out,
 personal data is masked, times that programs keep are read-only, rows that are marked as deleted are hidden, and so on.
-Read it before you apply it: guesses go by names. With --look-at-values they also go by the texts of columns that are shown:
-those that hold numbers or dates are read as such.
+Read it before you apply it: guesses go by names. With --look-at-values they also go by the values of columns that are shown:
+texts that hold numbers or dates are read as such, and a column whose values are all keys of another table leads there.
 
 The database is --dsn, the environment variable ` + target.DSNVariable + `, or a SQLite file. With --endpoint alone, it is the database of an
 MCPEndpoint in the cluster: its connection Secret is read, as your kubeconfig allows. Beside --dsn or --sqlite, --endpoint
@@ -62,7 +62,7 @@ nothing, and changes nothing that you wrote; a model that you removed stays away
 	flags.StringSliceVar(&o.exclude, "exclude", nil, "`PATTERN` of tables to leave out; may be repeated")
 	flags.StringVar(&o.updated, "update", "", "`FILE` or folder to add to, instead of printing")
 	flags.BoolVar(&o.withEndpoint, "with-endpoint", false, "write the MCPEndpoint too")
-	flags.BoolVar(&o.looksAtValues, "look-at-values", false, "look at texts in 1,000 rows of each table, to find numbers and dates; needs --dsn or --sqlite")
+	flags.BoolVar(&o.looksAtValues, "look-at-values", false, "look at values in 1,000 rows of each table, to find numbers and dates in texts, and relations; needs --dsn or --sqlite")
 	return command
 }
 
@@ -158,6 +158,12 @@ func (o *options) look(ctx context.Context, g *Guesses) error {
 	found, err := o.target.Database(os.Getenv)
 	if err != nil {
 		return fmt.Errorf("--look-at-values: %w", err)
+	}
+	err = g.GuessLinks(func(table *database.Table, column *database.Column, in *database.Table, key *database.Column) (values, among int, err error) {
+		return found.LookFor(ctx, table, column, in, key, rowsLookedAt)
+	})
+	if err != nil {
+		return err
 	}
 	return g.GuessReadings(func(table *database.Table, columns []*database.Column) ([][]*string, error) {
 		return found.LookAt(ctx, table, columns, rowsLookedAt)

@@ -23,7 +23,11 @@ func (m *Model) guessFields() {
 			m.because("fields", "%s looks like personal data, and stays visible: rows are told apart by it", c.Name)
 		case personal:
 			f.Masked = append(f.Masked, v1alpha1.MaskedField{Name: c.Name, KeepLast: keepLast})
-			m.because("fields.masked."+c.Name, "personal data, by its name")
+			reason := "personal data, by its name"
+			if isCode(c) {
+				reason += "; if you show it, its numbers are codes: reads: Text in fields.overrides"
+			}
+			m.because("fields.masked."+c.Name, "%s", reason)
 		case c.Generated || m.isKey(c): // nobody writes it anyway, or a new row may need it
 		case m.recordsTime(c):
 			f.ReadOnly = append(f.ReadOnly, c.Name)

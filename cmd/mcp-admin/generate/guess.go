@@ -81,8 +81,10 @@ func From(schema *database.Schema, o Options) (*Guesses, error) {
 		}
 	}
 	g.guessRelations()
+	g.guessCodes()
 	g.relate()
 	g.keepWhatIsServed()
+	g.guessMeanings()
 	return g, nil
 }
 

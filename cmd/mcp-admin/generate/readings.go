@@ -22,11 +22,8 @@ type Look func(table *database.Table, columns []*database.Column) ([][]*string, 
 // as they are, and that are neither keys nor related to others.
 func (g *Guesses) GuessReadings(look Look) error {
 	for _, m := range g.Models {
-		related := func(c *database.Column) bool {
-			return slices.ContainsFunc(m.Exposure.Spec.Relations, func(r v1alpha1.RelationSpec) bool { return slices.Contains(r.Columns, c.Name) })
-		}
 		columns := slices.DeleteFunc(m.shown(), func(c *database.Column) bool {
-			return c.Kind != database.Text || m.isKey(c) || m.isReferenced(c) || related(c)
+			return c.Kind != database.Text || m.isKey(c) || m.isReferenced(c) || m.leadsOn(c)
 		})
 		if len(columns) == 0 {
 			continue

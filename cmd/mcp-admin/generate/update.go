@@ -250,6 +250,11 @@ func (m *Model) addFields(root *yaml.Node, columns []string) bool {
 		}
 		add("masked", masked.Name, item)
 	}
+	for _, o := range fields.Overrides {
+		add("overrides", o.Name, &yaml.Node{Kind: yaml.MappingNode, Style: yaml.FlowStyle, Content: []*yaml.Node{
+			scalar("name"), scalar(o.Name), scalar("reads"), scalar(string(o.Reads)), // nothing else is guessed of one
+		}})
+	}
 	return added
 }
 

@@ -88,7 +88,11 @@ func lay(node *yaml.Node, place string, reasons map[string]string, indent int) {
 		for _, item := range node.Content {
 			below := join(place, nameOf(item))
 			lay(item, below, reasons, indent+2)
-			item.LineComment = commentOf(reasons[below])
+			if item.Kind == yaml.MappingNode && item.Style != yaml.FlowStyle {
+				item.HeadComment = commentOf(reasons[below])
+			} else {
+				item.LineComment = commentOf(reasons[below])
+			}
 		}
 	}
 	if node.Style = 0; width(node)+indent <= maxLine && !commented(node) {
@@ -115,7 +119,7 @@ func nameOf(item *yaml.Node) string {
 		return item.Value
 	}
 	for i := 0; i < len(item.Content); i += 2 {
-		if key := item.Content[i].Value; key == "name" || key == "model" {
+		if key := item.Content[i].Value; key == "name" || key == "model" || key == "ask" {
 			return item.Content[i+1].Value
 		}
 	}

@@ -125,6 +125,18 @@ func (d *Database) LookAt(ctx context.Context, table *database.Table, columns []
 	return texts, nil
 }
 
+// LookFor looks for the values that a column of a table has in some rows, in another table's column. It returns how many different values
+// there are, and how many were found.
+func (d *Database) LookFor(ctx context.Context, table *database.Table, column *database.Column, in *database.Table, key *database.Column, rows int) (values, found int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	values, found, err = server.LookFor(ctx, d.update(nil), d.SQLite, table, column, in, key, rows)
+	if err != nil {
+		return 0, 0, errors.New(database.AsError(err).Message)
+	}
+	return values, found, nil
+}
+
 // Schema reads the schema of the database that an update leads to.
 func Schema(ctx context.Context, update *source.Update, sqliteFile string) (*database.Schema, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
