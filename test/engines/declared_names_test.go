@@ -113,12 +113,12 @@ func TestDeclaredNames(t *testing.T) {
 					told = append(told, m.Notes...)
 				}
 				for _, note := range []string{
-					`Measure weighed is not offered: measures: weighed: product__weight: product has no field "weight"`,
-					"Measure grown is not offered: measures: grown: change is of the groups of a call, so it cannot be declared",
-					"Measure back is not offered: measures: back: round_about: it depends on itself by back",
-					`Measure lost is not offered: measures: lost: ratio is of other declared measures, and "found" is none`,
-					"Segment nested is not offered: _segment: nested: _segment: a segment names no other segment",
-					`Segment gone is not offered: _segment: gone: colour: line has no field "colour"`,
+					`spec.measures[5] (weighed) is not offered: measures: weighed: product__weight: product has no field "weight"`,
+					"spec.measures[6] (grown) is not offered: measures: grown: change is of the groups of a call, so it cannot be declared",
+					"spec.measures[8] (back) is not offered: measures: back: round_about: it depends on itself by back",
+					`spec.measures[9] (lost) is not offered: measures: lost: ratio is of other declared measures, and "found" is none`,
+					"spec.segments[1] (nested) is not offered: _segment: nested: _segment: a segment names no other segment",
+					`spec.segments[2] (gone) is not offered: _segment: gone: colour: line has no field "colour"`,
 				} {
 					if !strings.Contains(strings.Join(told, "\n"), note) {
 						t.Errorf("the notes lack %q:\n%s", note, strings.Join(told, "\n"))

@@ -121,6 +121,7 @@ func (l *linter) hint(endpoint *v1alpha1.MCPEndpoint, config *contract.Config) {
 		if e.Spec.Expose == nil && compile.ForgotToExpose(config, m) {
 			l.at(object, severityWarning, "spec", compile.NotAdvertised+" If not, set expose: false.")
 		}
+		l.hintMeanings(object, m)
 		for i, r := range m.Relations {
 			if !slices.ContainsFunc(config.Models, func(other contract.Model) bool { return other.Name == r.Model }) {
 				l.at(object, severityWarning, fmt.Sprintf("spec.relations[%d].model", i), fmt.Sprintf("the endpoint has no model %q, so that nobody can follow the relation.", r.Model))

@@ -70,6 +70,10 @@ func TestFindingsHaveTheirPlace(t *testing.T) {
 			[]string{`error: MCPModelExposure shop/purchase: spec: table "orders" belongs to MCPModelExposure "order"`}},
 		"an endpoint that is not there": {exposure + strings.ReplaceAll(token("groups: [readers]"), "{name: shop}", "{name: shp}"),
 			[]string{"a.yaml:22: warning: MCPToken shop/agent: spec.endpointRef.name: the files hold no MCPEndpoint shop/shp"}},
+		"examples of a masked field": {exposure + "  fields: {masked: [{name: a}], overrides: [{name: a, examples: Shown}]}\n",
+			[]string{"error: MCPModelExposure shop/order: spec.fields.overrides: Invalid value: examples would show values of a field that is masked; remove examples, or the field from masked"}},
+		"a question that writes": {exposure + "  questions: [{ask: Why, call: {tool: delete, arguments: {id: 1}}}]\n",
+			[]string{`error: MCPModelExposure shop/order: spec.questions[0].call.tool: Unsupported value: "delete"`}},
 		"a namespace that is not allowed": {exposure + strings.NewReplacer("namespace: shop", "namespace: other", "{name: shop}", "{name: shop, namespace: shop}").Replace(token("groups: [readers]")),
 			[]string{"MCPToken other/agent: spec.endpointRef.namespace: MCPEndpoint shop/shop does not allow tokens of namespace other"}},
 		"a kind that does not exist": {"---\n" + strings.ReplaceAll(exposure, "MCPModelExposure", "MCPModel"), []string{"a.yaml:11: error: MCPModel shop/order: kind: mcpadmin.dev/v1alpha1 has no kind MCPModel"}},
@@ -169,5 +173,49 @@ func TestManyObjectsAreChecked(t *testing.T) {
 	out, _ := lint(t, map[string]string{"a.yaml": all})
 	if !strings.Contains(out, "301 objects in 1 file: 0 errors") {
 		t.Errorf("%s", out)
+	}
+}
+
+func TestMeaningsAreCheckedAgainstTheirExposure(t *testing.T) {
+	const spec = `  fields:
+    exclude: [a]
+    masked: [{name: b}]
+    overrides: [{name: a, reads: Date}, {name: b, reads: Text}, {name: c, examples: Shown}, {name: d, reads: Integer}]
+  operations: [aggregate, describe]
+  relations:
+  - {name: near, columns: [d, b], model: order, references: [e, f]}
+  measures:
+  - {name: revenue, measure: {sum: total}}
+  - {name: basket, measure: {ratio: [revenu, orders]}}
+  - {name: growth, measure: {change: revenue}}
+  - {name: part, measure: {share: revenue}}
+  segments: [{name: open, filters: {status: open}}]
+  questions:
+  - {ask: How much, call: {tool: aggregate, arguments: {measures: [revenue], segments: [open]}}}
+  - {ask: Which, call: {tool: list}}
+  - {ask: How many, call: {tool: aggregate, arguments: {measures: {r: revenue, o: orders, n: {count: "*"}}}}}
+  - {ask: Late ones, call: {tool: aggregate, arguments: {measures: [revenue], segments: [opne]}}}
+`
+	out, err := lint(t, map[string]string{"a.yaml": endpoint + "---\n" + exposure + spec})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{
+		"spec.fields.overrides[0].reads: it has no effect: the field is hidden; remove reads.",
+		"spec.fields.overrides[1].reads: it has no effect: the field is masked; remove reads.",
+		"spec.fields.overrides[2].examples: it has no effect: spec.operations has neither list nor get",
+		"spec.relations[0].columns[1]: nobody can follow the relation: b is masked; show the column, or remove the relation.",
+		`spec.measures[1].measure: ratio is of other declared measures: there is no measure "revenu" in spec.measures; the nearest is revenue.`,
+		"spec.measures[2].measure: change is of the groups of a call, so that it cannot be declared",
+		"spec.questions[1].call.tool: spec.operations does not have list",
+		`spec.questions[2].call.arguments: there is no measure "orders" in spec.measures`,
+		`spec.questions[3].call.arguments: there is no segment "opne" in spec.segments; the nearest is open.`,
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if n := strings.Count(out, "warning: "); n != 9 {
+		t.Errorf("%d warnings, want 9:\n%s", n, out)
 	}
 }

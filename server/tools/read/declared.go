@@ -48,12 +48,12 @@ func WrongDeclarations(scope access.Scope) (notes []string) {
 	declared := scope.Model().Declared
 	for i := range declared.Measures {
 		if err := checkMeasure(scope, &declared.Measures[i]); err != nil {
-			notes = append(notes, fmt.Sprintf("Measure %s is not offered: %s.", declared.Measures[i].Name, err))
+			notes = append(notes, fmt.Sprintf("spec.measures[%d] (%s) is not offered: %s.", i, declared.Measures[i].Name, err))
 		}
 	}
 	for i := range declared.Segments {
 		if err := checkSegment(scope, &declared.Segments[i]); err != nil {
-			notes = append(notes, fmt.Sprintf("Segment %s is not offered: %s.", declared.Segments[i].Name, err))
+			notes = append(notes, fmt.Sprintf("spec.segments[%d] (%s) is not offered: %s.", i, declared.Segments[i].Name, err))
 		}
 	}
 	return notes
