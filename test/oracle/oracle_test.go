@@ -76,7 +76,7 @@ func play(t *testing.T, engine harness.Engine, random *rand.Rand, where string, 
 	database, plain := engine.Open(t, w.script())
 	models := make([]contract.Model, len(w.tables))
 	for i, table := range w.tables {
-		models[i] = contract.Model{Name: table.name, Table: table.name, Expose: true, Overrides: table.readings()}
+		models[i] = contract.Model{Name: table.name, Table: table.name, Expose: true, Overrides: table.readings(), Relations: table.declaredRelations()}
 	}
 	everything := contract.Token{Namespace: "test", Name: "root", Hashes: []string{contract.HashToken(root)},
 		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}}}}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -39,11 +40,13 @@ type column struct {
 	read bool
 }
 
-// ref is a foreign key, which refers to the other table's key; the relation has that table's name.
+// ref is a foreign key, which refers to the other table's key; the relation has that table's name. If it is declared, no foreign key
+// is there, but the exposure says where the columns lead, and some rows lead nowhere.
 type ref struct {
 	from, to *table
 	columns  []*column
 	onDelete string
+	declared bool
 }
 
 // reverse is the relation to many rows that the foreign key is seen from its other end.
@@ -119,7 +122,7 @@ func (w *world) newColumn(name string) *column {
 }
 
 func (w *world) refer(t, to *table) {
-	r := &ref{from: t, to: to, onDelete: pick(w.random, "cascade", "cascade", "set null", "no action")}
+	r := &ref{from: t, to: to, onDelete: pick(w.random, "cascade", "cascade", "set null", "no action"), declared: !w.writes && chance(w.random, 40)}
 	for _, k := range to.key {
 		name := to.name + "_id"
 		if len(to.key) > 1 {
@@ -160,10 +163,16 @@ func (w *world) newRow(t *table, n int) []value {
 			for _, c := range r.columns {
 				row[slices.Index(t.columns, c)] = value{null: true}
 			}
+		} else if r.declared && chance(w.random, 10) {
+			c := pick(w.random, r.columns...)
+			row[slices.Index(t.columns, c)] = nowhere[c.kind]
 		}
 	}
 	return row
 }
+
+// nowhere are values that hardly a key has, by the kinds of keys.
+var nowhere = map[kind]value{anInteger: {text: "7000001"}, aText: {text: "77777.5"}, aDate: {text: "2025-02-03"}}
 
 // script makes the tables and their rows, and, of a world that is only read, each table again with the values that texts hold.
 func (w *world) script() string {
@@ -191,6 +200,9 @@ func (w *world) make(b *strings.Builder, t *table, name string, typeOf func(*col
 	}
 	parts = append(parts, "primary key ("+names(t.key)+")")
 	for _, r := range t.refs {
+		if r.declared {
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("foreign key (%s) references %s (%s) on delete %s", names(r.columns), r.to.name, names(r.to.key), r.onDelete))
 	}
 	fmt.Fprintf(b, "create table %s (%s);\n", name, strings.Join(parts, ", "))
@@ -226,7 +238,23 @@ func (w *world) describe() []string {
 	return lines
 }
 
-// referring are the foreign keys that lead to a table.
+// declaredRelations are the relations of a table that its exposure declares.
+func (t *table) declaredRelations() []contract.Relation {
+	var all []contract.Relation
+	for _, r := range t.refs {
+		if !r.declared {
+			continue
+		}
+		relation := contract.Relation{Name: r.to.name, Model: r.to.name}
+		for i, c := range r.columns {
+			relation.Columns, relation.References = append(relation.Columns, c.name), append(relation.References, r.to.key[i].name)
+		}
+		all = append(all, relation)
+	}
+	return all
+}
+
+// referring are the foreign keys and declared relations that lead to a table.
 func (w *world) referring(to *table) []*ref {
 	var all []*ref
 	for _, t := range w.tables {
