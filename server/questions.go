@@ -103,7 +103,10 @@ func (c *core) wasAsked(m *contract.Model, schema *database.Schema) bool {
 
 // ask asks the questions of the i-th model of a snapshot; false if the database is away.
 func (c *core) ask(ctx context.Context, s *snapshot.Snapshot, i int) (notes []string, ok bool) {
-	timeout := min(questionTimeout, time.Duration(s.Settings().Database.StatementTimeout))
+	timeout := questionTimeout
+	if most := time.Duration(s.Settings().Database.StatementTimeout); most > 0 {
+		timeout = min(timeout, most)
+	}
 	for k, q := range s.Config().Models[i].Questions {
 		attempt, cancel := context.WithTimeout(ctx, timeout)
 		result, asked := s.Ask(attempt, i, &q)

@@ -130,6 +130,7 @@ const (
 var elsewhere = map[string]string{
 	"fill: the dates are from %s to %s, and only the years 1000 to 9999 are filled; filter them":                                                                  ownTest,
 	`%s: %s: aggregate is not offered for %s, so only a count of its rows can be asked for`:                                                                       ownTest,
+	"this is a trial, and asks no database":                                                                                                                       checkedBefore,
 	"a segment names no other segment; write its conditions here":                                                                                                 administrators,
 	"%s: %s is of the groups of a call, so it cannot be declared":                                                                                                 administrators,
 	"%s: %s is of other declared measures, and %q is none; %s":                                                                                                    administrators,
