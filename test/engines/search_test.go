@@ -128,7 +128,10 @@ func TestSearchByIndex(t *testing.T) {
 				if got := s.searched(t, "root", "article", "power", fmt.Sprintf(`, "order_by": ["-id"], "limit": 2, "cursor": %q`, next)); got != "1" {
 					t.Errorf("behind the cursor is %q, want 1", got)
 				}
-				s.fails(t, "root", "list_article", fmt.Sprintf(`{"search": "power", "cursor": %q}`, next), "invalid_argument")
+				told := s.fails(t, "root", "list_article", fmt.Sprintf(`{"search": "power", "cursor": %q}`, next), "invalid_argument")
+				want(t, told, `"cursor: similar rows, and rows of a search without order_by, have an order without cursors; go on with offset"`, "error")
+				told = s.fails(t, "root", "list_article", `{"search": "sea or -power"}`, "invalid_argument")
+				want(t, told, `"search: or stands between words or phrases that are looked for, and not beside -power; send -a -b for rows without either"`, "error")
 				if got := s.searched(t, "root", "article", "solar", `, "top": {"per": ["region"], "n": 1}`); got != "1" {
 					t.Errorf("the best of each region is %q, want 1", got)
 				}

@@ -143,13 +143,21 @@ func (s *suite) vectorErrors(t *testing.T) {
 	if absent["error"] != unseen["error"] {
 		t.Errorf("a row that is not seen differs from one that is not there: %v, %v", unseen, absent)
 	}
-	for _, arguments := range []string{
-		`{"similar_to": {}}`, `{"similar_to": 5}`, `{"similar_to": {"id": 1, "vector": [1, 2, 3]}}`, `{"similar_to": {"vector": [1, 2]}}`, `{"similar_to": {"vector": [1, 2, "x"]}}`,
-		`{"similar_to": {"vector": [1, 2, 1e300]}}`, `{"similar_to": {"id": 1, "field": "name"}}`, `{"similar_to": {"id": 1, "more": 1}}`, `{"similar_to": {"id": 50}}`,
-		`{"similar_to": {"id": 1}, "order_by": ["id"]}`, `{"similar_to": {"vector": "[1,2,3]"}}`,
+	const form, numbers = `similar_to must be {"id": id} of a row`, "similar_to: vector must be 3 numbers"
+	for _, c := range []struct{ model, arguments, want string }{
+		{"euclid", `{"similar_to": {}}`, form}, {"euclid", `{"similar_to": 5}`, form}, {"euclid", `{"similar_to": {"id": 1, "more": 1}}`, form},
+		{"euclid", `{"similar_to": {"id": 1, "vector": [1, 2, 3]}}`, form},
+		{"euclid", `{"similar_to": {"vector": [1, 2]}}`, numbers}, {"euclid", `{"similar_to": {"vector": [1, 2, "x"]}}`, numbers},
+		{"euclid", `{"similar_to": {"vector": "[1,2,3]"}}`, numbers},
+		{"euclid", `{"similar_to": {"vector": [1, 2, 1e300]}}`, "similar_to: the numbers of a vector must be from -65504 to 65504"},
+		{"euclid", `{"similar_to": {"id": 1, "field": "name"}}`, "similar_to: field must be one of "},
+		{"euclid", `{"similar_to": {"id": 50}}`, "similar_to: the row has no vector in "},
+		{"euclid", `{"similar_to": {"id": 1}, "order_by": ["id"]}`, "order_by: similar_to is the order; send one of the two"},
+		{"two", `{"similar_to": {"id": 1}}`, "similar_to: say which vectors are meant, with field: "},
+		{"two", `{"similar_to": {"id": 1, "field": "free"}}`, "similar_to: field must be one of "},
 	} {
-		s.fails(t, "root", "list_euclid", arguments, "invalid_argument")
+		if told := s.fails(t, "root", "list_"+c.model, c.arguments, "invalid_argument")["error"]; !strings.HasPrefix(fmt.Sprint(told), c.want) {
+			t.Errorf("%s: got %v, want it to begin with %s", c.arguments, told, c.want)
+		}
 	}
-	s.fails(t, "root", "list_two", `{"similar_to": {"id": 1}}`, "invalid_argument")
-	s.fails(t, "root", "list_two", `{"similar_to": {"id": 1, "field": "free"}}`, "invalid_argument")
 }

@@ -82,6 +82,8 @@ var naming = map[string]func(secret string) client.Object{
 // notRead are names of Secrets that nobody is given the content of.
 var notRead = []string{
 	"MCPToken.spec.secret.name", // the manager writes it, and takes over nobody's
+	// Pieces of calls, in which nobody looks for a Secret.
+	"MCPModelExposure.spec.measures[].measure", "MCPModelExposure.spec.segments[].filters", "MCPModelExposure.spec.questions[].call.arguments",
 }
 
 // anyNames reports whether a path has room for the name of any Secret, so that naming one that may be read allows nothing.

@@ -50,7 +50,8 @@ func (w *writer) source(from database.Source) {
 func (w *writer) nested(joins []*database.Join, write func()) {
 	alias, base, outer := w.alias, w.base, w.outer
 	w.aliases++
-	w.alias, w.base, w.outer = w.aliases, w.aliases, append(outer, base)
+	w.alias, w.base = w.aliases, w.aliases
+	w.outer = append(w.outer, base)
 	w.number(joins)
 	write()
 	w.alias, w.base, w.outer = alias, base, outer

@@ -13,7 +13,7 @@ func (d mysql) arithmetic(w *writer, c *database.Column, a database.Arithmetic) 
 	left, right := func() { d.operand(w, c, a.Left) }, func() { d.operand(w, c, a.Right) }
 	switch {
 	case a.Operator == database.Round:
-		w.around("round(", left, ", "+strconv.Itoa(a.Digits)+")")
+		w.around("round(CAST(", left, " AS DECIMAL(65,30)), "+strconv.Itoa(a.Digits)+")") // MySQL rounds to no more digits than there are
 	case a.Operator == database.Bucket:
 		w.bucket(left, right, max(c.Scale, 0))
 	case a.Operator == database.Elapsed:

@@ -44,7 +44,7 @@ func (mysql) percentile(w *writer, m *database.Measure) {
 		sum()
 		return
 	}
-	w.around("round(", sum, ", "+quotientDigits+")")
+	w.around("round(CAST(", sum, " AS DECIMAL(65,30)), "+quotientDigits+")") // MySQL rounds to no more digits than there are
 }
 
 func (mysql) texts(w *writer, m *database.Measure) {
