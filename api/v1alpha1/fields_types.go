@@ -2,8 +2,8 @@ package v1alpha1
 
 // FieldsSpec says which columns are visible, and how. Columns named like secrets are hidden, unless include names them.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.overrides) || !has(self.masked) || !self.overrides.exists(o, has(o.examples) && o.name in self.masked.map(m, m.name))",fieldPath=".overrides",message="examples would show values of a field that is masked; remove examples, or the field from masked"
-// +kubebuilder:validation:XValidation:rule="!has(self.overrides) || !has(self.exclude) || self.overrides.all(o, !has(o.examples) || !(o.name in self.exclude))",fieldPath=".overrides",message="examples would show values of a field that is hidden; remove examples, or the field from exclude"
+// +kubebuilder:validation:XValidation:rule="!has(self.overrides) || !has(self.masked) || !self.overrides.exists(o, has(o.examples) && o.name in self.masked.map(m, m.name))",message="examples would show values of a field that is masked; remove examples, or the field from masked"
+// +kubebuilder:validation:XValidation:rule="!has(self.overrides) || !has(self.exclude) || self.overrides.all(o, !has(o.examples) || !(o.name in self.exclude))",message="examples would show values of a field that is hidden; remove examples, or the field from exclude"
 type FieldsSpec struct {
 	// include limits the visible columns to these and the key; absent is every column not excluded.
 	// +optional

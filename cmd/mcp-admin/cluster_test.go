@@ -159,7 +159,7 @@ func (w *world) testRevokeWithoutManager(t *testing.T) {
 }
 
 func (w *world) testMatrix(t *testing.T) {
-	w.expect(t, false, []string{"shop/agent", "v-c- own-region"}, "matrix", "shop", "-n", "shop")
+	w.expect(t, false, []string{"shop/agent", "v-c-- own-region"}, "matrix", "shop", "-n", "shop")
 	w.expect(t, false, []string{"shop/agent,clerks,order,true,false,true,false,"}, "matrix", "shop", "-n", "shop", "--csv")
 	w.expect(t, false, []string{"order.region is shown.", "shop/agent", "own-region", "group clerks"}, "who", "order.region", "-e", "shop", "-n", "shop")
 	w.expect(t, true, []string{`the nearest is "region"`}, "who", "order.regoin", "-e", "shop", "-n", "shop")
@@ -167,7 +167,7 @@ func (w *world) testMatrix(t *testing.T) {
 }
 
 func (w *world) testCan(t *testing.T) {
-	w.expect(t, false, []string{"MODEL", "order   yes    -     yes      -        -         -         policy own-region"}, "can", "agent", "-n", "shop")
+	w.expect(t, false, []string{"MODEL", "order   yes    -     yes      -        -        -         -         policy own-region"}, "can", "agent", "-n", "shop")
 	w.expect(t, false, []string{"change: yes, by group clerks", "add: no: no rule of the token or its groups grants add on order"}, "can", "agent", "order", "-n", "shop", "--explain")
 	w.expect(t, true, []string{`the endpoint has no model "ordr"; the nearest is "order"`}, "can", "agent", "ordr", "-n", "shop")
 	out := w.expect(t, false, nil, "can", "agent", "-n", "shop", "-o", "json")

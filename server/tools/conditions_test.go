@@ -134,7 +134,7 @@ func TestBoundsOfConditions(t *testing.T) {
 		`{"measures":{}}`:                     `measures or group_by must be there`,
 		`{"measures":[1]}`:                    `measures must be an object of name to measure`,
 		`{"measures":{"n":{"count":1}}}`:      `measures: n must be {\"count\": \"*\"}`,
-		`{"measures":{"n":{"mean":"price"}}}`: `measures: n: there is no \"mean\"; send \"avg\"`,
+		`{"measures":{"n":{"mean":"price"}}}`: `measures: n: mean is of other measures, and \"price\" is none; add it to measures; for the average of a field send {\"avg\": \"price\"}`,
 		`{"measures":{"a b":{"count":"*"}}}`:  `measures: a b cannot be a name`,
 		`{"measures":{"n":{"count":"*"},"n":{"count":"id"}}}`:                                                                 `measures: the name n is taken`,
 		`{"filters":{"_any":[{},` + conditions + `]},"measures":{"n":{"count":"*","filters":{"_any":[` + conditions + `]}}}}`: `measures: at most 64 conditions in one call`,

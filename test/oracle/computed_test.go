@@ -94,7 +94,7 @@ func (g *game) relatedValue(r *ref, name string) (member, expression string, k k
 		of, k, path = function+"(rv."+c.name+")", c.kind, path+"__"+c.name
 	}
 	if function == "sum" && g.engine.Product == harness.SQLite {
-		of, exactly = "group_concat(rv."+c.name+", ' ')", true
+		of, exactly = concatenated("rv."+c.name), true
 	}
 	expression = "(select " + of + " from " + r.from.name + " rv where " + r.on("rv", "a") + " and " + condition + ")"
 	if object != nil {

@@ -53,7 +53,7 @@ type output struct {
 func (w *world) asText(o output) string {
 	switch {
 	case w.engine.Product == harness.SQLite && o.exactly:
-		return "group_concat(" + o.expression + ", ' ')"
+		return concatenated(o.expression)
 	case w.engine.Product == harness.SQLite:
 		return "+(" + o.expression + ")" // no declared type, so the driver changes nothing
 	case w.engine.Product == harness.PostgreSQL && o.kind == aMoment:
@@ -120,6 +120,11 @@ func sum(numbers []string) string {
 		total.Add(total, n)
 	}
 	return total.FloatString(40)
+}
+
+// concatenated has SQLite's numbers in one text. SQLite shows floats with 17 digits, which are now and then those of the float beside it.
+func concatenated(expression string) string {
+	return fmt.Sprintf("group_concat(case typeof(%s) when 'real' then printf('%%!.20g', %[1]s) else %[1]s end, ' ')", expression)
 }
 
 // shortestOf is an integer unchanged, and a stored float as its shortest decimal: group_concat shows more digits.

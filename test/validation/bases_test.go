@@ -176,6 +176,12 @@ kind: MCPModelExposure
 spec: {endpointRef: {name: shop}, table: {name: orders}, relations: [{name: a, columns: [a, b], model: customer, references: [c]}]}
 ---
 kind: MCPModelExposure
+spec: {endpointRef: {name: shop}, table: {name: orders}, fields: {masked: [{name: a}], overrides: [{name: a, examples: Shown}]}}
+---
+kind: MCPModelExposure
+spec: {endpointRef: {name: shop}, table: {name: orders}, fields: {exclude: [a], overrides: [{name: a, examples: Shown}]}}
+---
+kind: MCPModelExposure
 spec: {endpointRef: {name: shop}, table: {name: orders}, actions: [{name: act, report: {statement: "select 1 as n"}}], rowPolicies: [{name: mine, groups: [a], allRows: true}]}
 ---
 kind: MCPModelExposure

@@ -27,7 +27,7 @@ const (
 	mostKept = 512
 )
 
-// exampleKey says whose rows examples are of: those of a model that a token with such row policies, attributes and session sees.
+// exampleKey says whose rows examples are of, and which fields: rows of a model that a token with such row policies, attributes and session sees.
 type exampleKey [sha256.Size]byte
 
 // ExampleValues are the values of a model's columns, by the names of the fields.
@@ -54,7 +54,7 @@ func NewExamples() *Examples {
 
 // Of returns the examples of the call's model. If several calls ask at once, one of them reads.
 func (k *Examples) Of(c *Call, fields []*catalog.Field) *ExampleValues {
-	key := exampleKeyOf(c)
+	key := exampleKeyOf(c, fields)
 	k.mu.Lock()
 	known := k.kept[key]
 	if known == nil || !known.isReading() && !c.Now.Before(known.until) {
@@ -101,12 +101,16 @@ func (v *ExampleValues) isReading() bool {
 	}
 }
 
-// exampleKeyOf is the key of the rows that a call sees.
-func exampleKeyOf(c *Call) exampleKey {
+// exampleKeyOf is the key of the rows that a call sees, and of the fields: a field that is masked from now on has no examples.
+func exampleKeyOf(c *Call, fields []*catalog.Field) exampleKey {
 	var text []byte
 	add := func(part string) { text = append(binary.AppendUvarint(text, uint64(len(part))), part...) }
 	add(c.Scope.Model().Name)
 	add(c.Scope.Fingerprint())
+	for _, f := range fields {
+		add(f.Name)
+		add(f.Column.Name)
+	}
 	for _, s := range database.Session(c.Ctx) {
 		add(s.Name)
 		add(s.Value)
