@@ -32,7 +32,7 @@ func main() {
 	rest := flag.Bool("rest", false, "run the suites that \"make test\" leaves out, and those of which it does a part; tests are whole")
 	only := flag.String("run", "", "run only the tests whose names match")
 	list := flag.Bool("list", false, "list the suites")
-	beside := flag.Int("side-by-side", 5, "how many suites run at the same time")
+	beside := flag.Int("side-by-side", 4, "how many suites run at the same time")
 	flag.Parse()
 	if *list {
 		for _, s := range everything {
