@@ -71,7 +71,7 @@ func TestFindingsHaveTheirPlace(t *testing.T) {
 		"an endpoint that is not there": {exposure + strings.ReplaceAll(token("groups: [readers]"), "{name: shop}", "{name: shp}"),
 			[]string{"a.yaml:22: warning: MCPToken shop/agent: spec.endpointRef.name: the files hold no MCPEndpoint shop/shp"}},
 		"examples of a masked field": {exposure + "  fields: {masked: [{name: a}], overrides: [{name: a, examples: Shown}]}\n",
-			[]string{"error: MCPModelExposure shop/order: spec.fields.overrides: Invalid value: examples would show values of a field that is masked; remove examples, or the field from masked"}},
+			[]string{"error: MCPModelExposure shop/order: spec.fields: Invalid value: examples would show values of a field that is masked; remove examples, or the field from masked"}},
 		"a question that writes": {exposure + "  questions: [{ask: Why, call: {tool: delete, arguments: {id: 1}}}]\n",
 			[]string{`error: MCPModelExposure shop/order: spec.questions[0].call.tool: Unsupported value: "delete"`}},
 		"a namespace that is not allowed": {exposure + strings.NewReplacer("namespace: shop", "namespace: other", "{name: shop}", "{name: shop, namespace: shop}").Replace(token("groups: [readers]")),
