@@ -21,9 +21,9 @@ SELECT a.attrelid, a.attname::text, a.attnum::int4, CASE WHEN a.attgenerated <> 
          WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid AND d.refobjsubid NOT IN (0, a.attnum)
            AND (d.classid = 'pg_class'::regclass AND d.objid = a.attrelid AND d.objsubid = a.attnum
              OR d.classid = 'pg_attrdef'::regclass AND d.objid = e.oid)) ELSE '{}' END,
-       coalesce((SELECT split_part(encode(g.tgargs, 'escape'), '\000', 2) FROM pg_catalog.pg_trigger g
+       coalesce((SELECT split_part(encode(g.tgargs, 'escape'), E'\\000', 2) FROM pg_catalog.pg_trigger g
          JOIN pg_catalog.pg_proc p ON p.oid = g.tgfoid AND p.proname = 'tsvector_update_trigger' AND p.pronamespace = 'pg_catalog'::regnamespace
-         WHERE g.tgrelid = a.attrelid AND split_part(encode(g.tgargs, 'escape'), '\000', 1) = a.attname LIMIT 1), ''),
+         WHERE g.tgrelid = a.attrelid AND split_part(encode(g.tgargs, 'escape'), E'\\000', 1) = a.attname LIMIT 1), ''),
        current_setting('default_text_search_config')
 FROM pg_catalog.pg_attribute a
 LEFT JOIN pg_catalog.pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
