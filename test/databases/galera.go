@@ -97,7 +97,7 @@ func (g galera) first(s *server, ports []int, more ...string) *exec.Cmd {
 func (g galera) node(s *server, node string, ports []int, more ...string) *exec.Cmd {
 	port, link, missed := ports[0], ports[1], ports[2]
 	c := g.mariadbd(s)
-	c.Env = append(os.Environ(), "PATH="+s.folder+":"+os.Getenv("PATH"))
+	c.Env = append(c.Env, "PATH="+s.folder+":"+os.Getenv("PATH"))
 	args := append([]string{"--no-defaults", "--datadir=" + s.path("cluster"+node)}, networkOptions(s, node, port)...)
 	args = append(args, "--binlog-format=ROW", "--innodb-autoinc-lock-mode=2", "--wsrep-on=ON", "--wsrep-provider="+provider,
 		"--wsrep-cluster-name=tests", "--wsrep-sst-method=nothing", "--wsrep-node-address="+address(link), "--wsrep-node-name=node"+node,

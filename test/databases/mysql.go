@@ -41,6 +41,6 @@ func (m mySQL) launch(s *server, port int) error {
 // networkOptions are common to MariaDB and MySQL. node tells servers of one folder apart.
 func networkOptions(s *server, node string, port int) []string {
 	return []string{"--port=" + strconv.Itoa(port), "--bind-address=127.0.0.1", "--skip-name-resolve",
-		"--socket=" + s.path("socket"+node), "--pid-file=" + s.path("pid"+node), "--log-error=" + s.path("log"+node),
+		"--socket=" + s.path("socket"+node), "--pid-file=" + s.path("pid"+node), "--log-error=" + s.path("error"+node+".log"),
 		"--max-connections=200", "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-buffer-pool-size=64M"}
 }

@@ -114,7 +114,7 @@ func (postgres) launch(s *server, port int) error {
 	options := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200 "+
 		"-c fsync=off -c synchronous_commit=off -c full_page_writes=off", port)
 	// Its output is left alone: it would stay open for as long as the server runs.
-	return s.program("pg_ctl", "start", "--wait", "--pgdata", s.path("cluster"), "--log", s.path("log"), "--options", options).Run()
+	return s.program("pg_ctl", "start", "--wait", "--pgdata", s.path("cluster"), "--log", s.path("error.log"), "--options", options).Run()
 }
 
 func (postgres) uri(_ *server, port int, password string) string {

@@ -21,6 +21,7 @@ type fleet struct {
 	temporary bool
 
 	mu       sync.Mutex
+	servers  []*server
 	releases []func() error
 	failures []error
 }
@@ -74,7 +75,20 @@ func run(data string, further bool, args []string) (outcome error) {
 			}
 		}
 	}()
-	return c.Wait()
+	outcome = c.Wait()
+	if err := f.checkRunning(); err != nil {
+		return errors.Join(outcome, err)
+	}
+	return outcome
+}
+
+// checkRunning returns an error if a server has ended already: all tests that came after its end failed by that.
+func (f *fleet) checkRunning() error {
+	var failures []error
+	for _, s := range f.servers {
+		failures = append(failures, s.checkRunning())
+	}
+	return errors.Join(failures...)
 }
 
 // startBase starts the servers that every suite runs on, and returns the variables that name them.
@@ -149,7 +163,7 @@ func (f *fleet) start(k kind, primary string) (string, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.releases = append(f.releases, release)
+	f.servers, f.releases = append(f.servers, s), append(f.releases, release)
 	return uri, nil
 }
 

@@ -59,7 +59,7 @@ func newServer(name, folder string, e engine) (*server, error) {
 		return nil, notInstalled(name)
 	}
 	if os.Geteuid() != 0 {
-		return s, nil
+		return s, s.makeTemporary()
 	}
 	account, err := user.Lookup(e.account())
 	if err != nil {
@@ -73,8 +73,22 @@ func newServer(name, folder string, e engine) (*server, error) {
 		return nil, err
 	}
 	s.owner = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	return s, os.Chown(folder, int(uid), int(gid))
+	if err := os.Chown(folder, int(uid), int(gid)); err != nil {
+		return nil, err
+	}
+	return s, s.makeTemporary()
 }
+
+// makeTemporary makes the folder of the server's temporary files. It must be the server's alone: MariaDB and MySQL remove all
+// temporary tables in it when they start, also those of another server, which then crashes.
+func (s *server) makeTemporary() error {
+	if err := os.MkdirAll(s.temporary(), 0o700); err != nil || s.owner == nil {
+		return err
+	}
+	return os.Chown(s.temporary(), int(s.owner.Uid), int(s.owner.Gid))
+}
+
+func (s *server) temporary() string { return s.path("tmp") }
 
 func (s *server) path(name string) string { return filepath.Join(s.folder, name) }
 
@@ -98,9 +112,7 @@ func (s *server) prepare(command []string) *exec.Cmd {
 	}
 	c := exec.Command(command[0], command[1:]...)
 	c.Dir, c.SysProcAttr = s.folder, attributes
-	if more := s.environment(s.binaries); more != nil {
-		c.Env = append(os.Environ(), more...)
-	}
+	c.Env = append(append(os.Environ(), "TMPDIR="+s.temporary()), s.environment(s.binaries)...)
 	return c
 }
 
@@ -127,7 +139,7 @@ func (s *server) start(port int) (string, error) {
 			return "", err
 		}
 		if err := s.launch(s, running); err != nil {
-			said, _ := os.ReadFile(s.path("log"))
+			said, _ := os.ReadFile(s.path("error.log"))
 			return "", fmt.Errorf("the server did not start: %w\n%s", err, said)
 		}
 	}
@@ -172,6 +184,19 @@ func freePort(port int) (int, error) {
 // shell prepares a script that works on the server, given further arguments from $2 on.
 func (s *server) shell(script string, args ...string) *exec.Cmd {
 	return s.prepare(append([]string{"/bin/sh", "-c", script, s.binaries, s.folder}, args...))
+}
+
+// maxLogEnd is how many bytes of a log's end are shown.
+const maxLogEnd = 8 << 10
+
+// checkRunning returns an error with the end of the log if the server has ended by itself.
+func (s *server) checkRunning() error {
+	if port, err := s.running(s); err != nil || port != 0 {
+		return err
+	}
+	said, err := os.ReadFile(s.path("error.log"))
+	said = said[max(0, len(said)-maxLogEnd):]
+	return errors.Join(fmt.Errorf("the server in %s ended while tests used it; the end of its log:\n%s", s.folder, said), err)
 }
 
 func (s *server) stop() error { return quietly(s.shell(s.halt())) }
