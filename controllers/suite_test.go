@@ -44,6 +44,8 @@ const patience = 2 * time.Minute
 var _, configKey, _ = ed25519.GenerateKey(nil)
 
 func TestControllers(t *testing.T) {
+	// controller-runtime throws away all that is logged if nobody has set a logger half a minute after the start.
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
 	apiServer, _ = apiserver.Start(t, filepath.Join("..", "config", "crd", "bases"))
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(patience)
@@ -54,7 +56,6 @@ func TestControllers(t *testing.T) {
 }
 
 var _ = BeforeSuite(func() {
-	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
 	config := apiServer.Config
 	config.QPS, config.Burst = -1, -1
 	scheme, err := controllers.NewScheme()

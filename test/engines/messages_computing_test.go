@@ -153,7 +153,7 @@ var messagesOfComputing = []messageRow{
 	{token: "root", tool: "aggregate_book", arguments: `{"measures":{"n":{"count":"*"},"x":{"moving":"n"}}}`,
 		want: `measures: x: moving needs "last", the number of groups that it is the average of`},
 	{token: "root", tool: "aggregate_book", arguments: `{"measures":{"n":{"count":"*"},"x":{"running":["n","n"]}}}`,
-		want: `measures: x must be {"ratio" or "difference": [measure, measure]}, {"add", "sub", "mul" or "div": [measure, measure or number]}, {"round": [measure, digits]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not {"running":["n","n"]}; mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`},
+		want: `measures: x must be {"ratio" or "difference": [measure, measure]}, {"add", "sub", "mul" or "div": [measure, measure or number]}, {"round": [measure, digits]}, {"bucket": [measure, width]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not {"running":["n","n"]}; mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`},
 	{token: "root", tool: "aggregate_book", arguments: `{"measures":{"n":{"count":"*"},"x":{"running":"m"}}}`,
 		want: `measures: x: running is of other measures, and "m" is none; those that are: n`},
 	{token: "root", tool: "aggregate_book", arguments: `{"measures":{"n":{"max":"title"},"x":{"running":"n"}}}`,

@@ -139,7 +139,7 @@ func (d *derivedMeasure) readOperands(argument string, raw, value json.RawMessag
 }
 
 func invalidDerived(argument string, raw json.RawMessage) error {
-	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"add", "sub", "mul" or "div": [measure, measure or number]}, {"round": [measure, digits]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
+	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"add", "sub", "mul" or "div": [measure, measure or number]}, {"round": [measure, digits]}, {"bucket": [measure, width]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
 		argument, lookup.Excerpt(raw))
 }
 
