@@ -12,14 +12,19 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
 )
 
-// declarations are what exposures declare in the second count: relations where the set's own queries join without a foreign key, and
-// reads where they compute with texts.
+// declarations are what exposures declare in the second count: relations where the set's own queries join without a foreign key,
+// reads where they compute with texts, and larger pages of tables that have more rows than a page.
 type declarations struct {
 	// relations are by their table's name.
 	relations map[*planner.Table][]*planner.ForeignKey
 	// reads is the type of what a column's texts hold.
 	reads map[*planner.Column]string
+	// large are the tables that have more rows than a page.
+	large []*planner.Table
 }
+
+// largePage is the most rows that an exposure may allow a page.
+const largePage = 10000
 
 // declare finds what the questions of a database want declared; nil if it is nothing.
 func declare(ctx context.Context, s *source, schema *planner.Schema, jobs []*job) (*declarations, error) {
@@ -29,7 +34,7 @@ func declare(ctx context.Context, s *source, schema *planner.Schema, jobs []*job
 			wanted.Add(schema, tree)
 		}
 	}
-	d := &declarations{map[*planner.Table][]*planner.ForeignKey{}, map[*planner.Column]string{}}
+	d := &declarations{map[*planner.Table][]*planner.ForeignKey{}, map[*planner.Column]string{}, nil}
 	for _, join := range wanted.Joins {
 		if join.Column.Served == join.On.Served && join.Column.Affinity == join.On.Affinity {
 			if err := d.relate(ctx, s, join); err != nil {
@@ -46,7 +51,12 @@ func declare(ctx context.Context, s *source, schema *planner.Schema, jobs []*job
 			}
 		}
 	}
-	if len(d.relations)+len(d.reads) == 0 {
+	for _, t := range s.tables {
+		if served := schema.Table(t.name); served != nil && t.rows() > planner.PageSize {
+			d.large = append(d.large, served)
+		}
+	}
+	if len(d.relations)+len(d.reads)+len(d.large) == 0 {
 		return nil, nil
 	}
 	return d, nil
@@ -119,6 +129,9 @@ func (d *declarations) apply(schema *planner.Schema, models []contract.Model) {
 		for _, t := range schema.Tables {
 			if t.Model != m.Name {
 				continue
+			}
+			if slices.Contains(d.large, t) {
+				t.PageSize, m.MaxPageSize = largePage, largePage
 			}
 			for _, key := range d.relations[t] {
 				t.ForeignKeys = append(t.ForeignKeys, key)

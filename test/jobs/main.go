@@ -18,7 +18,7 @@ import (
 func main() {
 	folder := flag.String("jobs", "", "the folder with jobs.json and databases")
 	only := flag.String("engines", "SQLite,PostgreSQL,MariaDB", "the engines to run on")
-	one := flag.String("only", "", "ask just the questions whose id ends so, or all, and show their calls")
+	one := flag.String("only", "", "ask just the questions whose ids end in one of these (0117,0118), or all, and show their calls")
 	flag.Parse()
 	if _, err := os.Stat(filepath.Join(*folder, "jobs.json")); err != nil {
 		fmt.Printf("jobs: SKIPPED: there are no questions in %q; JOBS= names another folder\n", *folder)
@@ -37,9 +37,6 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 	if err != nil {
 		return err
 	}
-	if only != "all" {
-		jobs = slices.DeleteFunc(jobs, func(j *job) bool { return !strings.HasSuffix(j.ID, only) })
-	}
 	floors, err := readFloors(folder)
 	if err != nil {
 		return err
@@ -55,7 +52,7 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, e.title) }) {
 			continue
 		}
-		results, declared, skipped := askAll(ctx, e, folder, jobs, only != "")
+		results, declared, skipped := askAll(ctx, e, folder, jobs, only)
 		if skipped != "" {
 			lines = append(lines, fmt.Sprintf("jobs: %s SKIPPED: %s", e.title, skipped))
 			continue
@@ -79,12 +76,13 @@ func run(ctx context.Context, folder string, names []string, only string) error 
 	return nil
 }
 
-// askAll asks all questions of each database in turn, as its schema is, and with what they want declared.
-func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool) (results, declared []*result, skipped string) {
+// askAll asks the questions of each database in turn, as its schema is, and with what all of its questions want declared. only is
+// the end of the ids of those that are asked.
+func askAll(ctx context.Context, e engine, folder string, jobs []*job, only string) (results, declared []*result, skipped string) {
 	byDatabase := map[string][]*job{}
 	var order []string
 	for _, j := range jobs {
-		if byDatabase[j.Database] == nil {
+		if isAsked(j, only) && !slices.Contains(order, j.Database) {
 			order = append(order, j.Database)
 		}
 		byDatabase[j.Database] = append(byDatabase[j.Database], j)
@@ -93,7 +91,7 @@ func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool
 		fmt.Fprintf(os.Stderr, "%s: %d of %d: %s, %d questions …\n", e.title, i+1, len(order), name, len(byDatabase[name]))
 		var err error
 		skipped, err = program.With(func(h *program.Host) {
-			some, more, err := askOne(ctx, h, e, filepath.Join(folder, "databases", name+".sqlite"), byDatabase[name], show)
+			some, more, err := askOne(ctx, h, e, filepath.Join(folder, "databases", name+".sqlite"), byDatabase[name], only)
 			if err != nil {
 				h.Fatal(err)
 			}
@@ -103,7 +101,7 @@ func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool
 			return nil, nil, skipped
 		}
 		if err != nil { // a server that does not answer is no refusal
-			for _, j := range byDatabase[name] {
+			for _, j := range askedOf(byDatabase[name], only) {
 				failed := &result{job: j, outcome: outcomeWrong, wrong: name + " cannot be served: " + err.Error()}
 				results, declared = append(results, failed), append(declared, failed)
 			}
@@ -112,7 +110,7 @@ func askAll(ctx context.Context, e engine, folder string, jobs []*job, show bool
 	return results, declared, ""
 }
 
-func askOne(ctx context.Context, h *program.Host, e engine, file string, jobs []*job, show bool) (results, declared []*result, err error) {
+func askOne(ctx context.Context, h *program.Host, e engine, file string, jobs []*job, only string) (results, declared []*result, err error) {
 	s, err := openSource(ctx, file)
 	if err != nil {
 		return nil, nil, err
@@ -126,20 +124,29 @@ func askOne(ctx context.Context, h *program.Host, e engine, file string, jobs []
 	if err != nil {
 		return nil, nil, err
 	}
-	results = d.tryAll(jobs, show)
+	results = d.tryAll(jobs, only)
 	more, err := d.serveDeclared(ctx, h, s, jobs)
 	if more == nil || err != nil { // nothing is declared
 		return results, results, err
 	}
-	return results, more.tryAll(jobs, show), nil
+	return results, more.tryAll(jobs, only), nil
 }
 
-func (d *served) tryAll(jobs []*job, show bool) []*result {
-	results := make([]*result, len(jobs))
-	for i, j := range jobs {
-		results[i] = d.try(j)
-		if show {
-			results[i].show(os.Stdout)
+// isAsked reports whether a question's id ends in one of these, which commas separate; all do if it is "all".
+func isAsked(j *job, only string) bool {
+	return only == "all" || slices.ContainsFunc(strings.Split(only, ","), func(end string) bool { return strings.HasSuffix(j.ID, end) })
+}
+
+func askedOf(jobs []*job, only string) []*job {
+	return slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return !isAsked(j, only) })
+}
+
+func (d *served) tryAll(jobs []*job, only string) []*result {
+	var results []*result
+	for _, j := range askedOf(jobs, only) {
+		r := d.try(j)
+		if results = append(results, r); only != "" {
+			r.show(os.Stdout)
 		}
 	}
 	return results

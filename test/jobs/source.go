@@ -214,6 +214,17 @@ func (s *source) texts(ctx context.Context, query string, columns int, args ...a
 	return all, rows.Err()
 }
 
+// rows is how many rows the table has.
+func (t *sourceTable) rows() int {
+	n := 0
+	for _, c := range t.columns[:1] {
+		for _, of := range c.types {
+			n += of
+		}
+	}
+	return n
+}
+
 func (t *sourceTable) column(name string) *sourceColumn {
 	for _, c := range t.columns {
 		if strings.EqualFold(c.name, name) {

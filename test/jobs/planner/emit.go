@@ -57,7 +57,10 @@ func (b *builder) seenFrom(s *selection, h *shape, set bool) (*answer, error) {
 	}
 	if !h.reaches(s.needed()) || len(h.branches) > 0 && !set && !s.insensitive() && !h.oneEach() {
 		for _, inner := range h.branches {
-			if inner.path == "" {
+			switch {
+			case inner.path == "" && len(inner.on) == 0:
+				return nil, unable("a join without a condition")
+			case inner.path == "":
 				return nil, unable("a join without a foreign key")
 			}
 		}
@@ -162,7 +165,7 @@ func (b *builder) emitRows(s *selection, h *shape, call *Call) (Part, error) {
 		order = append(order, direction(o.descending)+h.path(o.place))
 	}
 	setOrder(call, order)
-	setLimit(call, s.limit, s.offset)
+	setLimit(call, h.tables[h.root].table, s.limit, s.offset)
 	return part, nil
 }
 
@@ -198,13 +201,13 @@ func setOrder(call *Call, order []any) {
 	}
 }
 
-// PageSize is the most rows that a call answers.
+// PageSize is the most rows that a call answers, unless a table says otherwise.
 const PageSize = 1000
 
-func setLimit(call *Call, limit, offset int) {
+func setLimit(call *Call, t *Table, limit, offset int) {
 	call.Most = limit
-	if limit < 0 || limit > PageSize {
-		limit = PageSize
+	if most := max(PageSize, t.PageSize); limit < 0 || limit > most {
+		limit = most
 	}
 	call.Arguments["limit"] = limit
 	if offset > 0 {

@@ -93,6 +93,9 @@ func (b *builder) branch(h *shape, inner *branch, placed map[sqltree.Expr]bool) 
 		conditions, err := b.within(inner.shape, placed)
 		return related{inner.path, false, conditions}, err
 	}
+	if len(inner.on) == 0 {
+		return b.anyRow(h, inner, placed)
+	}
 	near, far := inner.on[0].left, inner.on[0].right
 	if near.source == inner.root {
 		near, far = far, near
@@ -114,6 +117,25 @@ func (b *builder) branch(h *shape, inner *branch, placed map[sqltree.Expr]bool) 
 		return leaf{h.path(near), "in", set}, nil
 	}
 	return leaf{h.path(near), "in", Reference{values.Call, values.Members[0], true}}, nil
+}
+
+// anyRow says that there is any row of a branch that nothing joins: a number compares with the least of the branch's numbers, in
+// whatever way, unless there is none.
+func (b *builder) anyRow(h *shape, inner *branch, placed map[sqltree.Expr]bool) (condition, error) {
+	own, least := h.tables[h.root].table.number(), inner.tables[inner.root].table.number()
+	if own == nil || least == nil {
+		return nil, unable("a join without a condition")
+	}
+	conditions, err := b.within(inner.shape, placed)
+	if err != nil {
+		return nil, err
+	}
+	measure := Object{"min": least.Field, "model": inner.tables[inner.root].table.Model}
+	if filters := object(conditions); len(filters) > 0 {
+		measure["filters"] = filters
+	}
+	path, value := h.path(place{h.root, own}), Object{"_measure": measure}
+	return some{leaf{path, "lte", value}, leaf{path, "gt", value}}, nil
 }
 
 // onlyRow returns the value that stands for the column of the one row that a call finds, the least of one; nil if it may find

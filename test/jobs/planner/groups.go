@@ -12,20 +12,22 @@ import (
 type grouping struct {
 	*builder
 	*shape
+	// by are the columns that are grouped by, members their names.
+	by       []place
 	members  []any
 	measures Object
 }
 
 // emitGroups makes a call of aggregate_.
 func (b *builder) emitGroups(s *selection, h *shape, call *Call) (Part, error) {
-	g := &grouping{b, h, nil, Object{}}
-	group := s.group
+	g := &grouping{b, h, nil, nil, Object{}}
+	g.by = s.group
 	if !s.grouped() {
 		for _, v := range s.columns {
-			group = append(group, v.place)
+			g.by = append(g.by, v.place)
 		}
 	}
-	for _, p := range group {
+	for _, p := range g.by {
 		if p.column.Others {
 			return Part{}, unable("groups of texts that are read as numbers")
 		}
@@ -49,7 +51,7 @@ func (b *builder) emitGroups(s *selection, h *shape, call *Call) (Part, error) {
 		if err := g.sort(s, call); err != nil {
 			return Part{}, err
 		}
-		setLimit(call, s.limit, s.offset)
+		setLimit(call, h.tables[h.root].table, s.limit, s.offset)
 	}
 	if len(g.members) > mostGroups {
 		return Part{}, unable("groups of more than %d columns", mostGroups)
@@ -158,7 +160,7 @@ func (g *grouping) add(function string, wanted Object) string {
 func (g *grouping) sort(s *selection, call *Call) error {
 	var order []any
 	for _, o := range s.order {
-		if o.aggregate == "" && !s.grouped() && !slices.Contains(g.members, any(g.path(o.place))) {
+		if o.aggregate == "" && !s.grouped() && !slices.Contains(g.members, any(g.path(o.place))) && !g.determined(o.place) {
 			return unable("DISTINCT in the order of another column")
 		}
 		name, err := g.name(o.value)
@@ -232,7 +234,7 @@ func (g *grouping) operand(e sqltree.Expr) (operand, bool, error) {
 // determined reports whether a column is the same in all rows of a group.
 func (g *grouping) determined(p place) bool {
 	known := map[place]bool{}
-	for _, k := range append(slices.Clone(g.group), g.constants()...) {
+	for _, k := range append(slices.Clone(g.by), g.constants()...) {
 		known[k] = true
 	}
 	for again := true; again; {

@@ -19,6 +19,9 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 	if found := c.extremeRow(o, operator, q); found != nil {
 		return found, nil
 	}
+	if found := c.extremeGroup(o, operator, q); found != nil {
+		return found, nil
+	}
 	if text, known := c.isText(q); !known {
 		return nil, unable("a comparison with a query of several answers")
 	} else if o, err = c.compared(o, text); err != nil {

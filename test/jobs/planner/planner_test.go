@@ -151,3 +151,17 @@ rows of 2`,
 		}
 	}
 }
+
+func TestTablesWithLargerPages(t *testing.T) {
+	s := library()
+	s.Table("book").PageSize = 5000
+	for sql, want := range map[string]string{
+		"SELECT title FROM book":            `list_book {"fields":["title"],"limit":5000}`,
+		"SELECT title FROM book LIMIT 7000": `list_book {"fields":["title"],"limit":5000}`,
+		"SELECT name FROM author":           `list_author {"fields":["name"]}`,
+	} {
+		if got := plan(t, s, sql); got != want {
+			t.Errorf("%s\ngot\n%s\nwant\n%s", sql, got, want)
+		}
+	}
+}

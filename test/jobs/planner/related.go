@@ -63,7 +63,7 @@ func (b *builder) relatedValues(s *selection, h *shape) *answer {
 	}
 	call.Arguments["fields"], call.Arguments["filters"] = fields, object(conditions)
 	setOrder(call, order)
-	setLimit(call, s.limit, s.offset)
+	setLimit(call, h.tables[h.root].table, s.limit, s.offset)
 	return &answer{parts: []Part{part}, limit: max(s.limit, -1)}
 }
 
@@ -149,35 +149,4 @@ func (c *compiler) byRelatedGroup(o operand, q *sqltree.Query, negate bool) cond
 		return found
 	}
 	return nil
-}
-
-// extremeRow says of a key, or of a foreign key to it, that its row is the one with the least or greatest value of a column that is
-// another in every row: SELECT id FROM book ORDER BY year DESC LIMIT 1. It returns nil if the query is another one.
-func (c *compiler) extremeRow(o operand, operator string, q *sqltree.Query) condition {
-	if operator != "=" || c.shape == nil || o.place == nil || len(q.Selects) != 1 || q.Limit != 1 || q.Offset > 0 || len(q.Order) != 1 {
-		return nil
-	}
-	s, err := c.bind(q.Selects[0])
-	if err != nil || s.bindOrder(q) != nil || len(s.tables) != 1 || len(s.where) > 0 || s.grouped() || len(s.columns) != 1 {
-		return nil
-	}
-	y, by, t := s.columns[0].place, s.order[0], s.tables[0].table
-	if by.aggregate != "" || !t.identifies(by.column) || by.column.Nulls || by.column.Served != ServedNumber || by.column.Affinity == TextAffinity || by.column.Mixed || !t.identifies(y.column) {
-		return nil
-	}
-	path, table := c.shape.paths[o.place.source], c.shape.tables[o.place.source].table
-	if table != t || o.place.column != y.column {
-		i := slices.IndexFunc(table.ForeignKeys, func(key *ForeignKey) bool {
-			return len(key.Columns) == 1 && key.Columns[0] == o.place.column && key.References == t && key.Referenced[0] == y.column && key.toOne()
-		})
-		if i < 0 {
-			return nil
-		}
-		path += table.ForeignKeys[i].Relation + "__"
-	}
-	function := "min"
-	if by.descending {
-		function = "max"
-	}
-	return leaf{path + by.column.Field, "", Object{"_measure": Object{function: by.column.Field, "model": t.Model}}}
 }

@@ -21,6 +21,8 @@ type Table struct {
 	// Unique are the primary key and the unique constraints.
 	Unique      [][]*Column
 	ForeignKeys []*ForeignKey
+	// PageSize is the most rows of the table that a call answers; 0 is the planner's PageSize.
+	PageSize int
 }
 
 // Column is a column and the field that shows it.
@@ -97,6 +99,17 @@ func (t *Table) isUnique(columns []*Column) bool {
 
 // identifies reports whether no two rows have the same value in a column.
 func (t *Table) identifies(c *Column) bool { return c.Distinct || t.isUnique([]*Column{c}) }
+
+// number returns the first column that has a number in every row; nil if none has.
+func (t *Table) number() *Column {
+	i := slices.IndexFunc(t.Columns, func(c *Column) bool {
+		return c.Served == ServedNumber && c.Affinity == NumericAffinity && !c.Nulls && !c.Read
+	})
+	if i < 0 {
+		return nil
+	}
+	return t.Columns[i]
+}
 
 func (t *Table) column(name string) *Column {
 	for _, c := range t.Columns {

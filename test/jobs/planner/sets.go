@@ -257,7 +257,7 @@ func (b *builder) sameRoot(left *selection, i int, operation sqltree.Operation, 
 			call.Arguments["filters"] = o
 		}
 	}
-	setLimit(call, -1, 0)
+	setLimit(call, a.tables[i].table, -1, 0)
 	return &answer{parts: []Part{part}, limit: -1}
 }
 

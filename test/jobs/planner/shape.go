@@ -28,7 +28,7 @@ type hop struct {
 type branch struct {
 	*shape
 	// path is the relation to many rows, from the shape's root; "" if no relation leads there, and on must be asked for by
-	// values.
+	// values. Without path and on nothing joins the branch: there must be any row of it.
 	path string
 	on   []equality
 }
@@ -128,7 +128,29 @@ func (h *shape) addBranch(rest map[int]bool) error {
 		}
 		return nil
 	}
-	return unable("a join without a condition")
+	return h.addApart(rest)
+}
+
+// addApart takes a part out of the rest that no condition joins, and adds it as a branch.
+func (h *shape) addApart(rest map[int]bool) error {
+	var reason error
+	for i := range h.tables {
+		if !rest[i] {
+			continue
+		}
+		part := h.connected(i, rest)
+		inner, err := h.selection.from(i, part)
+		if err != nil {
+			reason = err
+			continue
+		}
+		h.branches = append(h.branches, &branch{inner, "", nil})
+		for i := range part {
+			delete(rest, i)
+		}
+		return nil
+	}
+	return reason
 }
 
 // connected returns the sources of the rest that hang together with one.
