@@ -106,7 +106,7 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 		model := contract.Model{Name: table.Model, Table: t.name, Expose: true}
 		fields := namer{}
 		for _, c := range t.columns {
-			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Dates: c.dates, Folded: c.folded, Texts: c.types["text"] > 0,
+			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Plain: c.plain, Dates: c.dates, Folded: c.folded, Texts: c.types["text"] > 0,
 				Mixed: c.types["text"] > 0 && c.types["integer"]+c.types["real"] > 0}
 			columns[c], table.Columns = column, append(table.Columns, column)
 			model.Include = append(model.Include, c.name)

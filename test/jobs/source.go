@@ -36,6 +36,8 @@ type sourceColumn struct {
 	folded bool
 	// distinct reports whether every row has another value.
 	distinct bool
+	// plain reports whether all texts are of small letters and digits of ASCII alone.
+	plain bool
 }
 
 type sourceKey struct {
@@ -103,8 +105,10 @@ func (s *source) readColumns(ctx context.Context, t *sourceTable) error {
 		if err := s.QueryRowContext(ctx, fmt.Sprintf(foldedTexts, quote(c.name), quote(t.name))).Scan(&c.folded); err != nil {
 			return err
 		}
+		if err := s.QueryRowContext(ctx, fmt.Sprintf("SELECT NOT EXISTS (SELECT 1 FROM %s WHERE %s GLOB '*[^a-z0-9]*')", quote(t.name), quote(c.name))).Scan(&c.plain); err != nil {
+			return err
+		}
 		for _, n := range counts {
-
 			c.types[n[0]], err = strconv.Atoi(n[1])
 			if err != nil {
 				return err

@@ -145,7 +145,8 @@ func (s *selection) showsKey(h *shape) bool {
 	return h.tables[h.root].table.isUnique(shown)
 }
 
-// emitRows makes a call of list_.
+// emitRows makes a call of list_. If the engine would put NULLs at the other end of an order of numbers, a value that is NULL or 0
+// goes before them in the order, the other way round.
 func (b *builder) emitRows(s *selection, h *shape, call *Call) (Part, error) {
 	part := Part{Call: call}
 	var fields []any
@@ -156,14 +157,20 @@ func (b *builder) emitRows(s *selection, h *shape, call *Call) (Part, error) {
 		}
 		part.Members = append(part.Members, path)
 	}
-	call.Arguments["fields"] = fields
 	var order []any
-	for _, o := range s.order {
-		if err := b.sortable(h.at(o.place)); err != nil {
+	for i, o := range s.order {
+		by := h.at(o.place)
+		if b.schema.NullsLast && by.nulls && by.served == ServedNumber {
+			name := fmt.Sprintf("nulls_%d", i+1)
+			fields = append(fields, Object{"as": name, "mul": []any{by.path, 0}})
+			order, by.nulls = append(order, direction(!o.descending)+name), false
+		}
+		if err := b.sortable(by); err != nil {
 			return Part{}, err
 		}
-		order = append(order, direction(o.descending)+h.path(o.place))
+		order = append(order, direction(o.descending)+by.path)
 	}
+	call.Arguments["fields"] = fields
 	setOrder(call, order)
 	setLimit(call, h.tables[h.root].table, s.limit, s.offset)
 	return part, nil

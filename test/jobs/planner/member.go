@@ -22,13 +22,16 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 	if found := c.extremeGroup(o, operator, q); found != nil {
 		return found, nil
 	}
-	if text, known := c.isText(q); !known {
+	text, plain, known := c.isText(q)
+	if !known {
 		return nil, unable("a comparison with a query of several answers")
-	} else if o, err = c.compared(o, text); err != nil {
+	}
+	plain = plain && o.place != nil && o.place.column.Plain
+	if o, err = c.compared(o, text); err != nil {
 		return nil, err
 	}
 	part := a.parts[0]
-	if measure := c.measureOf(part.Call, o, operator); measure != nil {
+	if measure := c.measureOf(part.Call, o, operator); measure != nil && (plain || !c.folds(o, operator)) {
 		return leaf{o.path, lookups[operator], measure}, nil
 	}
 	if part.Call.Arguments["limit"] != nil {
@@ -41,8 +44,7 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 // is none. Where the measure is NULL, no comparison holds, but the server's ne does.
 func (c *compiler) measureOf(call *Call, o operand, operator string) Object {
 	measures, _ := call.Arguments["measures"].(Object)
-	folds := c.schema.FoldsFields && o.served == ServedText && operator != "="
-	if c.shape == nil || operator == "<>" || folds || len(measures) != 1 || call.Arguments["group_by"] != nil || call.Arguments["having"] != nil {
+	if c.shape == nil || operator == "<>" || len(measures) != 1 || call.Arguments["group_by"] != nil || call.Arguments["having"] != nil {
 		return nil
 	}
 	measure := Object{}
@@ -56,6 +58,11 @@ func (c *compiler) measureOf(call *Call, o operand, operator string) Object {
 		measure["model"] = call.Model
 	}
 	return Object{"_measure": measure}
+}
+
+// folds reports whether the server does not compare the bytes of two texts.
+func (c *compiler) folds(o operand, operator string) bool {
+	return c.schema.FoldsFields && o.served == ServedText && operator != "=" && operator != "<>"
 }
 
 // compared returns the operand that compares with texts or with numbers: a foreign key whose type differs from its
@@ -77,18 +84,18 @@ func (c *compiler) compared(o operand, text bool) (operand, error) {
 	return o, unable("a comparison of numbers with texts")
 }
 
-// isText reports whether a query's one column holds texts.
-func (c *compiler) isText(q *sqltree.Query) (text, known bool) {
+// isText reports whether a query's one column holds texts, and whether these are Plain.
+func (c *compiler) isText(q *sqltree.Query) (text, plain, known bool) {
 	s, err := c.bind(q.Selects[0])
 	if err != nil || len(s.columns) != 1 {
-		return false, false
+		return false, false, false
 	}
 	v := s.columns[0]
 	switch v.aggregate {
 	case "", "min", "max":
-		return v.column.Affinity == TextAffinity, true
+		return v.column.Affinity == TextAffinity, v.column.Plain, true
 	}
-	return false, true
+	return false, false, true
 }
 
 // inQuery says that a query has a value.

@@ -175,9 +175,10 @@ func (b *builder) query(q *sqltree.Query, set bool) (*answer, error) {
 	return b.plain(s, set)
 }
 
-// splitsOrder reports whether the engine would put NULLs at the other end of the order.
+// splitsOrder reports whether the engine would put NULLs at the other end of the order, which is not by a number.
 func (b *builder) splitsOrder(s *selection) bool {
-	return b.schema.NullsLast && len(s.order) == 1 && !s.grouped() && !s.distinct && s.offset == 0 && s.maybeNull(s.order[0].place)
+	return b.schema.NullsLast && len(s.order) == 1 && !s.grouped() && !s.distinct && s.offset == 0 && s.order[0].source >= 0 && s.order[0].column.Served != ServedNumber &&
+		s.maybeNull(s.order[0].place)
 }
 
 // nullsFirst plans the rows that have NULL in the order, and the others in order.

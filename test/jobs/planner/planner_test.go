@@ -139,8 +139,10 @@ func TestNULLsFirstOnAnEngineThatPutsThemLast(t *testing.T) {
 	s := library()
 	s.NullsLast = true
 	for sql, want := range map[string]string{
-		"SELECT name FROM author ORDER BY born LIMIT 3": `list_author {"fields":["name"],"filters":{"born__isnull":true},"limit":3}
-list_author {"fields":["name"],"filters":{"born__isnull":false},"limit":3,"order_by":["born"]}
+		"SELECT name FROM author ORDER BY born LIMIT 3":    `list_author {"fields":["name",{"as":"nulls_1","mul":["born",0]}],"limit":3,"order_by":["-nulls_1","born"]}`,
+		"SELECT name FROM author ORDER BY name, born DESC": `list_author {"fields":["name",{"as":"nulls_2","mul":["born",0]}],"order_by":["name","nulls_2","-born"]}`,
+		"SELECT name FROM author ORDER BY country LIMIT 3": `list_author {"fields":["name"],"filters":{"country__isnull":true},"limit":3}
+list_author {"fields":["name"],"filters":{"country__isnull":false},"limit":3,"order_by":["country"]}
 rows of 1
 rows of 2`,
 		"SELECT name FROM author ORDER BY name":                                 `list_author {"fields":["name"],"order_by":["name"]}`,
@@ -163,5 +165,21 @@ func TestTablesWithLargerPages(t *testing.T) {
 		if got := plan(t, s, sql); got != want {
 			t.Errorf("%s\ngot\n%s\nwant\n%s", sql, got, want)
 		}
+	}
+}
+
+func TestOrdersOfTextsOnAServerThatFoldsCase(t *testing.T) {
+	s := library()
+	s.FoldsFields = true
+	const sql = "SELECT title FROM book WHERE price > (SELECT min(price) FROM book)"
+	const two = `aggregate_book {"measures":{"min":{"min":"price"}}}
+list_book {"fields":["title"],"filters":{"price__gt":"@1.min"}}`
+	if got := plan(t, s, sql); got != two {
+		t.Errorf("%s\ngot\n%s\nwant\n%s", sql, got, two)
+	}
+	columnsOf(s.Table("book"), "price")[0].Plain = true
+	const one = `list_book {"fields":["title"],"filters":{"price__gt":{"_measure":{"min":"price"}}}}`
+	if got := plan(t, s, sql); got != one {
+		t.Errorf("%s\ngot\n%s\nwant\n%s", sql, got, one)
 	}
 }

@@ -38,6 +38,8 @@ type Column struct {
 	Folded bool
 	// Distinct reports whether every row has another value here, declared or not.
 	Distinct bool
+	// Plain reports whether all texts are of small letters and digits of ASCII alone, which every collation orders as their bytes.
+	Plain bool
 	// Dates reports whether all values are dates, or dates with a time, and are served as such.
 	Dates bool
 	// Texts reports whether a row has a text here, whatever the declared type, and Mixed whether others have numbers.

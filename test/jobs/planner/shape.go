@@ -139,7 +139,7 @@ func (h *shape) addApart(rest map[int]bool) error {
 			continue
 		}
 		part := h.connected(i, rest)
-		inner, err := h.selection.from(i, part)
+		inner, err := h.from(i, part)
 		if err != nil {
 			reason = err
 			continue
