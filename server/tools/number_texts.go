@@ -17,7 +17,7 @@ const (
 	numberTextLength = 32
 )
 
-const numberTextNote = `Text that holds numbers: it compares and sorts as text ("10" before "9"), and cannot be summed.`
+const numberTextNote = `Text that holds numbers: it compares and sorts as text ("10" before "9"), and is computed with as {"number": field}.`
 
 // numberText is a number as people write it. With zeros in front it is a code, which is a text rightly.
 var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/planner"
@@ -45,9 +42,7 @@ func declare(ctx context.Context, s *source, schema *planner.Schema, jobs []*job
 	for _, t := range schema.Tables {
 		for _, c := range t.Columns {
 			if slices.Contains(wanted.Numbers, c) {
-				if err := d.read(ctx, s, t, c, slices.Contains(wanted.Texts, c)); err != nil {
-					return nil, err
-				}
+				d.read(s, t, c, slices.Contains(wanted.Texts, c))
 			}
 		}
 	}
@@ -86,40 +81,15 @@ func (d *declarations) relate(ctx context.Context, s *source, join planner.Join)
 	return nil
 }
 
-var (
-	integerText = regexp.MustCompile(`^ *[+-]?[0-9]{1,18} *$`)
-	decimalText = regexp.MustCompile(`^ *[+-]?([0-9]{1,20}(\.[0-9]{1,12})?|\.[0-9]{1,12}) *$`)
-)
-
 // read declares what the texts of a column hold, if SQLite computes with each as the server does, or takes it for 0. If other questions
 // compare them as texts, as their SQL does whatever they hold, that must be the order of the numbers.
-func (d *declarations) read(ctx context.Context, s *source, t *planner.Table, c *planner.Column, compared bool) error {
-	texts, err := s.texts(ctx, fmt.Sprintf("SELECT DISTINCT %[1]s, CAST(%[1]s AS REAL) = 0 FROM %[2]s WHERE %[1]s IS NOT NULL", quote(c.Name), quote(t.Name)), 2)
-	if err != nil || len(texts) == 0 {
-		return err
+func (d *declarations) read(s *source, t *planner.Table, c *planner.Column, compared bool) {
+	held := s.table(t.Name).column(c.Name).numbers
+	if held == nil || compared && !held.oneLength {
+		return
 	}
-	reads, others, length := contract.TypeInteger, false, len(texts[0][0])
-	for _, row := range texts {
-		switch text := row[0]; {
-		case decimalText.MatchString(text):
-			if !integerText.MatchString(text) {
-				reads = contract.TypeDecimal
-			}
-			if len(text) != length || strings.Trim(text, "0123456789") != "" {
-				length = 0
-			}
-		case row[1] == "1":
-			others = true
-		default:
-			return nil
-		}
-	}
-	if compared && (length == 0 || others) {
-		return nil
-	}
-	d.reads[c] = reads
-	c.Read, c.Others, c.OneLength = true, others, length > 0 && !others
-	return nil
+	d.reads[c] = held.reads
+	c.Read, c.Others, c.OneLength = true, held.others, held.oneLength
 }
 
 // apply adds the declarations to models, and tells the planner's schema of them.

@@ -108,6 +108,9 @@ func describe(s *source, e engine, made map[*sourceKey]bool) (*planner.Schema, [
 		for _, c := range t.columns {
 			column := &planner.Column{Name: c.name, Field: fields.name(c.name, 60), Affinity: affinity(c.declared), Nulls: c.types["null"] > 0, Distinct: c.distinct, Plain: c.plain, Dates: c.dates, Folded: c.folded, Texts: c.types["text"] > 0,
 				Mixed: c.types["text"] > 0 && c.types["integer"]+c.types["real"] > 0}
+			if c.numbers != nil {
+				column.Numbers, column.SomeNone = true, c.numbers.others
+			}
 			columns[c], table.Columns = column, append(table.Columns, column)
 			model.Include = append(model.Include, c.name)
 		}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/test/jobs/planner"
+
 	_ "modernc.org/sqlite" // the questions' own databases
 )
 
@@ -36,6 +38,8 @@ type sourceColumn struct {
 	folded bool
 	// distinct reports whether every row has another value.
 	distinct bool
+	// numbers is what the texts hold as numbers; nil if that is not what SQLite computes with.
+	numbers *numberTexts
 	// plain reports whether all texts are of small letters and digits of ASCII alone.
 	plain bool
 }
@@ -107,6 +111,11 @@ func (s *source) readColumns(ctx context.Context, t *sourceTable) error {
 		}
 		if err := s.QueryRowContext(ctx, fmt.Sprintf("SELECT NOT EXISTS (SELECT 1 FROM %s WHERE %s GLOB '*[^a-z0-9]*')", quote(t.name), quote(c.name))).Scan(&c.plain); err != nil {
 			return err
+		}
+		if affinity(c.declared) == planner.TextAffinity {
+			if c.numbers, err = s.numbersIn(ctx, t, c); err != nil {
+				return err
+			}
 		}
 		for _, n := range counts {
 			c.types[n[0]], err = strconv.Atoi(n[1])
@@ -227,6 +236,16 @@ func (t *sourceTable) rows() int {
 		}
 	}
 	return n
+}
+
+// table returns the table of a name that there is.
+func (s *source) table(name string) *sourceTable {
+	for _, t := range s.tables {
+		if t.name == name {
+			return t
+		}
+	}
+	return nil
 }
 
 func (t *sourceTable) column(name string) *sourceColumn {

@@ -33,11 +33,14 @@ var (
 		"datediff": "days", "minutes": "seconds"}
 )
 
+// wordNumber is the expression for the number that a text holds.
+const wordNumber = "number"
+
 // computes reports whether a word is one of an expression about the row itself.
 func computes(word string) bool {
 	_, isOperator := operators[word]
 	_, isUnit := units[word]
-	return isOperator || isUnit || word == wordOuter
+	return isOperator || isUnit || word == wordOuter || word == wordNumber
 }
 
 // expressionReader reads an expression about the rows of a set (docs/design/asking.md, "Expressions").
@@ -77,7 +80,7 @@ func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Fiel
 		return nil, call.Invalid("%s: expressions may be at most %d levels deep", r.argument, maxExpressionLevels)
 	}
 	defer func() { r.level-- }()
-	arithmetic, err := r.arithmetic(function, raw, value)
+	arithmetic, err := r.computed(function, raw, value)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +89,33 @@ func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Fiel
 
 // form says what an expression must be.
 func (r *expressionReader) form(raw json.RawMessage) error {
-	return call.Invalid(`%s must be {"add"|"sub"|"mul"|"div": [a, b]}, {"round": [a, digits]}, {"bucket": [a, width]}, {"days"|"hours"|"seconds": [from, to]}, or of related rows {"count": relation} or {"sum"|"avg"|"min"|"max": "relation__field"}, with filters of its own if need be, not %s`,
+	return call.Invalid(`%s must be {"add"|"sub"|"mul"|"div": [a, b]}, {"round": [a, digits]}, {"bucket": [a, width]}, {"days"|"hours"|"seconds": [from, to]}, {"number": text field}, or of related rows {"count": relation} or {"sum"|"avg"|"min"|"max": "relation__field"}, with filters of its own if need be, not %s`,
 		r.argument, lookup.Excerpt(raw))
+}
+
+// computed reads the value of the expression's operator.
+func (r *expressionReader) computed(function string, raw, value json.RawMessage) (database.Arithmetic, error) {
+	if function == wordNumber {
+		return r.textNumber(raw, value)
+	}
+	return r.arithmetic(function, raw, value)
+}
+
+// textNumber reads {"number": path}: the number that a text holds, null if it holds none, read as a field whose exposure says
+// reads: Decimal.
+func (r *expressionReader) textNumber(raw, value json.RawMessage) (a database.Arithmetic, err error) {
+	if _, isPath := jsontext.ReadString(value); !isPath {
+		return a, r.form(raw)
+	}
+	text, path, err := r.operand(value)
+	if err != nil {
+		return a, err
+	}
+	if c := text.Column; c.Kind != database.Text || c.Expression != nil {
+		return a, call.Invalid("%s: number: %s is of type %s, and only texts of the database's are read as numbers; send the field itself", r.argument, path, c.Kind)
+	}
+	text.Column = text.Column.ReadAs(database.Decimal)
+	return database.Arithmetic{Operator: database.Add, Left: text, Right: database.Operand{Number: "0"}}, nil
 }
 
 func (r *expressionReader) arithmetic(function string, raw, value json.RawMessage) (a database.Arithmetic, err error) {

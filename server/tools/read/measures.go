@@ -242,7 +242,7 @@ func (s *RowSet) measured(argument, function, path string, m *database.Measure) 
 		if f.HoldsCodes() {
 			message = fmt.Sprintf("%s does not take %s, whose numbers are codes; count or group_by it", function, path)
 		} else if c.Kind == database.Text && computesNumbers(of) {
-			message += "; if it holds numbers, group_by it with a count, and compute from the groups"
+			message += fmt.Sprintf("; if it holds numbers, %s", s.numberForm(function, path))
 		}
 		if fields := measuredFields(at.scope, of); len(fields) > 0 {
 			message += fmt.Sprintf("; the fields of %s that it takes are %s", at.scope.Model().Name, strings.Join(fields, ", "))
@@ -251,6 +251,15 @@ func (s *RowSet) measured(argument, function, path string, m *database.Measure) 
 	}
 	m.Ref = at.ref(c)
 	return nil
+}
+
+// numberForm says how to compute with the numbers that texts hold: a value of related rows takes a path alone.
+func (s *RowSet) numberForm(function, path string) string {
+	form := fmt.Sprintf(`{%q: {"number": %q}}`, function, path)
+	if s.depth > 0 {
+		return fmt.Sprintf("ask aggregate of %s for %s", s.Scope.Model().Name, form)
+	}
+	return "send " + form
 }
 
 // measuredExpression is measured for an expression.

@@ -303,7 +303,7 @@ func (s *selection) aggregate(c *sqltree.Call) (value, error) {
 	if distinct && function != "count" {
 		return value{}, unable("%s(DISTINCT)", strings.ToUpper(c.Name))
 	}
-	if (function == "sum" || function == "avg") && !p.column.Read && (p.column.Texts || p.column.Affinity == TextAffinity) {
+	if (function == "sum" || function == "avg") && !p.column.Read && !p.column.asNumber() && (p.column.Texts || p.column.Affinity == TextAffinity) {
 		return value{}, unable("numbers kept as text")
 	}
 	return value{place: p, aggregate: function, distinct: distinct}, nil

@@ -1,9 +1,7 @@
 package planner
 
 import (
-	"reflect"
 	"slices"
-	"sort"
 
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
 )
@@ -99,63 +97,6 @@ func (g *grouping) name(v value) (string, error) {
 	return g.member(v.place), nil
 }
 
-// measure adds a measure, and returns its name.
-func (g *grouping) measure(v value) (string, error) {
-	function, path := v.aggregate, "*"
-	if function == "min" || function == "max" {
-		if err := g.ordered(g.at(v.place)); err != nil {
-			return "", err
-		}
-	}
-	if v.source >= 0 && v.column.Others {
-		return g.measureWithOthers(v)
-	}
-	if v.source >= 0 {
-		path = g.path(v.place)
-	}
-	if v.distinct {
-		function += "_distinct"
-	}
-	return g.add(v.aggregate, Object{function: path}), nil
-}
-
-// measureWithOthers adds a sum or an average of texts some of which are no numbers, which SQLite takes for 0: they are left out of a
-// sum, and counted for an average. A group without any number is NULL, and not 0.
-func (g *grouping) measureWithOthers(v value) (string, error) {
-	sum := value{place: v.place, aggregate: "sum"}
-	switch {
-	case v.distinct || v.aggregate != "sum" && v.aggregate != "avg":
-		return "", unable("an order of numbers kept as text")
-	case v.aggregate == "sum":
-		return g.add("sum", Object{"sum": g.path(v.place)}), nil
-	case g.nullable(v.place):
-		return "", unable("an average of numbers kept as text, with NULLs")
-	}
-	all, err := g.measure(value{place: place{source: -1}, aggregate: "count"})
-	if err != nil {
-		return "", err
-	}
-	of, err := g.measure(sum)
-	return g.add("avg", Object{"ratio": []any{of, all}}), err
-}
-
-// add adds a measure, unless it is there, and returns its name.
-func (g *grouping) add(function string, wanted Object) string {
-	var names []string
-	for name := range g.measures {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		if reflect.DeepEqual(g.measures[name], wanted) {
-			return name
-		}
-	}
-	name := measureName(g.measures, g.members, function)
-	g.measures[name] = wanted
-	return name
-}
-
 // sort sorts the groups.
 func (g *grouping) sort(s *selection, call *Call) error {
 	var order []any
@@ -167,7 +108,7 @@ func (g *grouping) sort(s *selection, call *Call) error {
 		if err != nil {
 			return err
 		}
-		if err := g.sortable(g.measured(o.value, name)); err != nil {
+		if err := g.sortable(g.seen(o.value, name)); err != nil {
 			return err
 		}
 		order = append(order, direction(o.descending)+name)
@@ -176,9 +117,9 @@ func (g *grouping) sort(s *selection, call *Call) error {
 	return nil
 }
 
-// measured is a measure, or a member of the group, as HAVING and an order see it. SQL compares an aggregate with a constant
+// seen is a measure, or a member of the group, as HAVING and an order see it. SQL compares an aggregate with a constant
 // without converting either.
-func (g *grouping) measured(v value, name string) operand {
+func (g *grouping) seen(v value, name string) operand {
 	switch v.aggregate {
 	case "":
 		o := g.at(v.place)
@@ -214,7 +155,7 @@ func (g *grouping) operand(e sqltree.Expr) (operand, bool, error) {
 			return operand{}, false, err
 		}
 		name, err := g.measure(v)
-		return g.measured(v, name), true, err
+		return g.seen(v, name), true, err
 	case *sqltree.Name:
 		v := value{}
 		var ok bool
@@ -226,7 +167,7 @@ func (g *grouping) operand(e sqltree.Expr) (operand, bool, error) {
 			v = g.columns[alias.Value.(int64)-1]
 		}
 		name, err := g.name(v)
-		return g.measured(v, name), true, err
+		return g.seen(v, name), true, err
 	}
 	return operand{}, false, nil
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // library is a schema in which each name ends in ? if the column has NULLs, and begins with # if it holds numbers, with @ if it
-// holds dates, with % if it is a text that the server reads as numbers though some are none, and with $ if all have as many digits.
+// holds dates, with % if it is a text that the server reads as numbers though some are none, with $ if all have as many digits, and
+// with & if it is a text whose numbers nothing declares, of which some are none.
 func library() *planner.Schema {
 	s := &planner.Schema{}
 	table := func(name, columns string, unique ...string) *planner.Table {
@@ -32,6 +33,9 @@ func library() *planner.Schema {
 			if rest, isRead := strings.CutPrefix(c, "$"); isRead {
 				c, column.Served, column.Read, column.OneLength = rest, planner.ServedNumber, true, true
 			}
+			if rest, holds := strings.CutPrefix(c, "&"); holds {
+				c, column.Numbers, column.SomeNone = rest, true, true
+			}
 			column.Name, column.Field = c, c
 			t.Columns = append(t.Columns, column)
 		}
@@ -45,6 +49,7 @@ func library() *planner.Schema {
 	book := table("book", "#id title #author_id #year? price", "id")
 	loan := table("loan", "#book_id #reader_id? day @due? %fine $kept")
 	reader := table("reader", "#id name email?", "id", "email")
+	table("car", "#id #cylinders &power &weight?", "id")
 	table("branch", "#id #reader", "id") // no foreign key
 	note := table("note", "word")
 	note.ForeignKeys = []*planner.ForeignKey{{Table: note, Columns: columnsOf(note, "word"), References: reader, Referenced: columnsOf(reader, "email"), Relation: "reader", Reverse: "notes"}}

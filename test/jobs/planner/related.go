@@ -95,7 +95,7 @@ func (r *relatedReader) path(v value) (string, bool) {
 
 // ordered reports whether the engine compares the values of which the least or greatest is asked for as SQLite does.
 func (b *branch) ordered(with *builder, v value) error {
-	if v.column.Others {
+	if v.column.Others || v.column.asNumber() && (v.aggregate == "sum" || v.aggregate == "avg") {
 		return unable("numbers kept as text")
 	}
 	if v.aggregate != "min" && v.aggregate != "max" {
