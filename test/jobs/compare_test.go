@@ -82,3 +82,15 @@ func TestNamesAreValidAndDifferent(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenQuestionsAreCountedApart(t *testing.T) {
+	results := []*result{
+		{job: &job{ID: "a"}, outcome: outcomeOneCall, bytes: 10},
+		{job: &job{ID: "b", Open: true}, outcome: outcomeNot, bytes: 20},
+		{job: &job{ID: "c"}, outcome: outcomeNot, bytes: 30},
+	}
+	got := (&report{"X", results}).line()
+	if want := "jobs: X 2 questions, without 1 that are open: 1 in one call, 0 in at most 5, 1 not, 0 wrong, 40 bytes"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

@@ -31,12 +31,22 @@ type result struct {
 	// reading is how many bytes it takes to read the query's tables whole.
 	reading int
 	log     []string
+	// answered reports whether there were rows to compare.
+	answered bool
 	// needs says what is missing, if the question cannot be asked; wrong how the answer differs.
 	needs, wrong string
 }
 
-// try asks a question.
+// try asks a question. One that is open has no single right answer, so what it misses is nobody's fault.
 func (d *served) try(j *job) *result {
+	r := d.tryOnce(j)
+	if j.Open && (r.outcome == outcomeNot || r.wrong != "" && r.answered) {
+		r.outcome, r.needs, r.wrong = outcomeNot, "a right answer that the query leaves open", ""
+	}
+	return r
+}
+
+func (d *served) tryOnce(j *job) *result {
 	r := &result{job: j, outcome: outcomeNot}
 	tree, err := sqltree.Parse(j.SQL)
 	if err != nil {
@@ -65,9 +75,7 @@ func (d *served) try(j *job) *result {
 		r.needs = fmt.Sprintf("%d calls", a.calls)
 	default:
 		if r.wrong = j.difference(rows); r.wrong != "" {
-			if r.outcome = outcomeWrong; j.Open {
-				r.outcome, r.needs, r.wrong = outcomeNot, "a right answer that the query leaves open", ""
-			}
+			r.outcome, r.answered = outcomeWrong, true
 			break
 		}
 		if r.outcome = outcomeFewCalls; a.calls == 1 {

@@ -266,7 +266,7 @@ func (c *compiler) compareFields(o operand, operator string, other operand) (con
 	if o.affinity != other.affinity || o.served != other.served {
 		return nil, unable("a comparison of numbers with texts")
 	}
-	if c.folds(o, operator) && !(o.place.column.Plain && other.place.column.Plain) {
+	if plain := o.place.column.Plain && other.place.column.Plain; c.folds(o, operator) && !plain {
 		return nil, unable("an order of two texts by their bytes")
 	}
 	conditions := all{leaf{o.path, lookups[operator], Object{"_field": other.path}}}

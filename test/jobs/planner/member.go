@@ -31,7 +31,7 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 		return nil, err
 	}
 	part := a.parts[0]
-	if measure := c.measureOf(part.Call, o, operator); measure != nil && (plain || !c.folds(o, operator)) {
+	if measure := c.measureOf(part.Call, operator); measure != nil && (plain || !c.folds(o, operator)) {
 		return leaf{o.path, lookups[operator], measure}, nil
 	}
 	if part.Call.Arguments["limit"] != nil {
@@ -42,7 +42,7 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 
 // measureOf returns the value that stands for the one measure of a call, so that no call must find it out before; nil if there
 // is none. Where the measure is NULL, no comparison holds, but the server's ne does.
-func (c *compiler) measureOf(call *Call, o operand, operator string) Object {
+func (c *compiler) measureOf(call *Call, operator string) Object {
 	measures, _ := call.Arguments["measures"].(Object)
 	if c.shape == nil || operator == "<>" || len(measures) != 1 || call.Arguments["group_by"] != nil || call.Arguments["having"] != nil {
 		return nil
