@@ -53,6 +53,7 @@ var everything = []suite{
 	{name: "attacks", about: "one token that takes all it can; the memory of a server", packages: []string{"./test/attacks"}, environment: []string{"MCP_TEST_ATTACKS=1"}, rest: true, alone: true},
 	{name: "flood", about: "requests that no client sends", packages: []string{"./server/mcp"}, args: []string{"-run", "TestAttack"}, environment: []string{"MCP_TEST_ATTACKS=1"}, rest: true, alone: true},
 	{name: "end-to-end", about: "the product's story on the local cluster", packages: []string{"./test/e2e"}, args: []string{"-ginkgo.no-color"}, environment: []string{"MCP_TEST_E2E=1"}, rest: true},
+	{name: "tools", about: "what the project is made with: the local cluster, the release, the recordings", packages: []string{"./hack/localcluster", "./hack/release", "./hack/recording"}, rest: true},
 	{name: "identity", about: "who is let in by a token that somebody else issued", program: []string{"go", "run", "./test/identity"}, rest: true},
 	{name: "conformance", about: "the official MCP conformance suite", program: []string{"go", "run", "./test/conformance"}, rest: true},
 	{name: "clients", about: "the public MCP clients", program: []string{"go", "run", "./test/clients"}, rest: true},
