@@ -147,6 +147,9 @@ func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref,
 		return database.Ref{}, err
 	}
 	grouping := &database.Grouping{From: of.Source(), Joins: rows.joins, Measures: []database.Measure{measure}, MinRows: m.Declared.MinGroupSize}
+	if isOutsideAlone(measure.Ref.Column) { // a database takes such a measure for one of the statement outside
+		return database.Ref{}, r.invalid(`_measure: this is a value of the row outside alone, and needs no measure; compute it with a field of %s, or give {"_field": path} or an expression`, m.Name)
+	}
 	if rows.outerRefs > 0 {
 		return r.measureForEach(s, rows, grouping)
 	}

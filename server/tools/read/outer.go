@@ -34,6 +34,19 @@ func (s *RowSet) outside(argument string, raw json.RawMessage) (*catalog.Field, 
 	return computedField(database.Outer{Of: at.ref(singleField(at, name).Column)}.Column()), nil
 }
 
+// isOutsideAlone reports whether a column has a value of the row outside, and none of its own rows.
+func isOutsideAlone(c *database.Column) bool {
+	if c == nil {
+		return false
+	}
+	if _, is := c.Expression.(database.Outer); is {
+		return true
+	}
+	alone, operands := true, 0
+	c.Reads(func(of database.Ref) { alone, operands = alone && isOutsideAlone(of.Column), operands+1 })
+	return alone && operands > 0
+}
+
 // measureForEach is the value of a measure for each row outside. If its filters only say that fields equal fields of that row, the
 // groups of those fields are computed once, and joined; else it is computed for each row.
 func (r *conditionReader) measureForEach(outside, rows *RowSet, g *database.Grouping) (database.Ref, error) {
