@@ -56,11 +56,11 @@ func report(c *call.Call, a *reportArguments) ([]byte, error) {
 		return nil, err
 	}
 	m := c.Scope.Model()
-	if a.Exports() {
-		export, err := a.Exporting(c, c.Scope, a.limit, false)
-		if err != nil {
-			return nil, err
-		}
+	export, err := a.Exporting(c, c.Scope, a.limit, false)
+	if err != nil {
+		return nil, err
+	}
+	if export != nil {
 		return export.Report(&database.Report{Statement: bindReport(c, declared, given), Offset: a.offset.Or(0)})
 	}
 	var form database.Select

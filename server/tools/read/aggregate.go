@@ -78,11 +78,9 @@ func aggregate(c *call.Call, a *aggregateArguments) ([]byte, error) {
 	if rows.calendar, err = a.calendar(c); err != nil {
 		return nil, err
 	}
-	var export *Export
-	if a.Exports() {
-		if export, err = a.Exporting(c, c.Scope, a.limit, false); err != nil {
-			return nil, err
-		}
+	export, err := a.Exporting(c, c.Scope, a.limit, false)
+	if err != nil {
+		return nil, err
 	}
 	plan, notes, err := planAggregate(c, rows, a)
 	if err != nil {

@@ -21,9 +21,6 @@ const exportTime = 5 * time.Minute
 // maxExportValue is the most bytes of one value in an export: a row is in memory as a whole.
 const maxExportValue = 16 << 20
 
-// Exports reports whether the call asks for an export.
-func (f *RowsForm) Exports() bool { return f.export != "" }
-
 // AdmitExports judges the call as a step: it has no export.
 func AdmitExports(c *call.Call) error {
 	if _, sent := c.Given[call.ExportArgument]; sent {
@@ -41,9 +38,11 @@ type Export struct {
 }
 
 // Exporting judges whether the call may ask for an export of rows of a scope, and how it asks. cursor is set if it goes on with a
-// page.
+// page. It returns nil if the call asks for no export.
 func (f *RowsForm) Exporting(c *call.Call, scope access.Scope, limit call.Count, cursor bool) (*Export, error) {
 	switch {
+	case f.export == "":
+		return nil, nil
 	case c.IsPart:
 		return nil, AdmitExports(c)
 	case !scope.Has(access.View | access.Export):

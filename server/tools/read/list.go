@@ -75,11 +75,9 @@ func list(c *call.Call, a *listArguments) ([]byte, error) {
 	if err := rows.similarTo(c, a.similarTo); err != nil {
 		return nil, err
 	}
-	var export *Export
-	if a.Exports() {
-		if export, err = a.Exporting(c, c.Scope, a.limit, a.cursor != ""); err != nil {
-			return nil, err
-		}
+	export, err := a.Exporting(c, c.Scope, a.limit, a.cursor != "")
+	if err != nil {
+		return nil, err
 	}
 	plan, err := planList(rows, a)
 	if err != nil {

@@ -78,11 +78,9 @@ func related(c *call.Call, a *relatedArguments) ([]byte, error) {
 	if !ok {
 		return nil, call.Invalid("relation: %s has no relation %q; %s", c.Scope.Model().Name, a.relation, relationsOf(c.Scope))
 	}
-	var export *Export
-	if a.Exports() {
-		if export, err = a.Exporting(c, target, a.limit, false); err != nil {
-			return nil, err
-		}
+	export, err := a.Exporting(c, target, a.limit, false)
+	if err != nil {
+		return nil, err
 	}
 	plan := planPage(target, a.limit, a.offset)
 	rows := &RowSet{Scope: target}
