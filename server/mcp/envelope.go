@@ -93,6 +93,7 @@ func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 func (x *exchange) appendLink(link *call.ResourceLink) {
 	x.out = jsontext.AppendString(append(x.out, `,{"type":"resource_link","uri":`...), link.URI)
 	x.out = jsontext.AppendString(append(x.out, `,"name":`...), link.Name)
+	x.out = jsontext.AppendString(append(x.out, `,"description":`...), link.Description)
 	x.out = jsontext.AppendString(append(x.out, `,"mimeType":`...), link.MIMEType)
 	x.out = append(x.out, '}')
 }

@@ -146,7 +146,7 @@ type exportFile struct {
 func (f *exportFile) describe() {
 	name, mimeType := f.link.ExportFile()
 	header := f.answer.w.Header()
-	header["Content-Type"] = []string{mimeType}
+	header["Content-Type"] = []string{mimeType + "; charset=utf-8"}
 	header["Content-Disposition"] = []string{`attachment; filename="` + name + `"`}
 	header["X-Content-Type-Options"] = []string{"nosniff"}
 	header["Referrer-Policy"] = []string{"no-referrer"}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"encoding/json"
+	"fmt"
 	"io"
 	"time"
 
@@ -79,14 +80,14 @@ type Exported struct {
 	Notice string `json:"notice"`
 }
 
-// ResourceLink is a link that MCP shows as one.
-type ResourceLink struct{ URI, Name, MIMEType string }
+// ResourceLink is a link that MCP shows as one (specification of 2025-06-18, "Tools", "Resource Links").
+type ResourceLink struct{ URI, Name, Description, MIMEType string }
 
 // ExportFile is the name of an export's file, and its type: model-operation.csv, in characters that are safe in a header.
 func (l *ExportLink) ExportFile() (name, mimeType string) {
 	name = l.Model + "-" + l.Operation
 	if l.Format == ExportCSV {
-		return name + ".csv", "text/csv; charset=utf-8"
+		return name + ".csv", "text/csv"
 	}
 	return name + ".ndjson", "application/x-ndjson"
 }
@@ -117,7 +118,10 @@ func (c *Call) AnswerExport(format string, rows int) ([]byte, error) {
 	answer.Export.Format, answer.Export.Rows, answer.Export.Expires = format, rows, link.Expires.UTC().Format(time.RFC3339)
 	answer.Notice = "GET the uri, once and before it expires; it needs no token, so pass it to nobody who may not have the rows"
 	name, mimeType := link.ExportFile()
-	c.link = &ResourceLink{URI: answer.Export.URI, Name: name, MIMEType: mimeType}
+	c.link = &ResourceLink{
+		URI: answer.Export.URI, Name: name, MIMEType: mimeType,
+		Description: fmt.Sprintf("%d rows of %s, to GET once and before %s", rows, link.Model, answer.Export.Expires),
+	}
 	c.ID, c.Record.Operation, c.Record.Rows = link.ID, ExportOperation+link.Operation, &rows
 	return json.Marshal(answer)
 }
