@@ -30,13 +30,18 @@ func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
 	case !x.token.IsNobody():
 		return true
 	case x.endpoint.TokensIncomplete() && authorization(r.Header) != "":
-		a.header("Retry-After", retryAfter)
-		a.refuse(http.StatusServiceUnavailable, "Some of the endpoint's tokens are not known at the moment")
+		refuseIncomplete(a)
 	default:
 		a.w.Header()["Www-Authenticate"] = h.resourceOf(x.endpoint.Settings()).challenge
 		a.refuse(http.StatusUnauthorized, tokenRefused)
 	}
 	return false
+}
+
+// refuseIncomplete asks the client to come again, as a part of the tokens is missing.
+func refuseIncomplete(a *answer) {
+	a.header("Retry-After", retryAfter)
+	a.refuse(http.StatusServiceUnavailable, "Some of the endpoint's tokens are not known at the moment")
 }
 
 // readmit checks the token again, against the present endpoint; false if the token may do nothing any more.

@@ -42,7 +42,9 @@ type Endpoint interface {
 	Recognise(c access.Credential, now time.Time) access.Token
 	// OpenExport reads the text of an export's link; false if this endpoint did not make it. It may have expired.
 	OpenExport(text string) (*call.ExportLink, bool)
-	// Export uses a link up and writes its file; RefuseExport tells the audit why a link is refused.
+	// Export uses a link up and writes its file; MayExport judges again whether the token may have it, and returns a *call.Withdrawn
+	// if not. RefuseExport tells the audit why a link is refused.
+	MayExport(ctx context.Context, token access.Token, link *call.ExportLink) error
 	Export(ctx context.Context, token access.Token, link *call.ExportLink, out call.File) (rows int, result call.Result)
 	RefuseExport(ctx context.Context, link *call.ExportLink, outcome string)
 

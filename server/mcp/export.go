@@ -2,7 +2,7 @@ package mcp
 
 import (
 	"bufio"
-	"io"
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -57,14 +57,8 @@ func (h *Handler) export(a *answer, r *http.Request, x *exchange, from provenanc
 		a.refuse(http.StatusHTTPVersionNotSupported, "HTTP/1.1 or later is needed: an older client could not tell a part of the file from all of it")
 		return
 	}
-	link, ok := x.endpoint.OpenExport(text)
+	link, ok := h.openLink(a, x, text)
 	if !ok {
-		a.refuse(http.StatusNotFound, refusedLink)
-		return
-	}
-	if outcome := h.admitLink(x, link); outcome != "" {
-		x.endpoint.RefuseExport(x.ctx, link, outcome)
-		a.refuse(http.StatusNotFound, refusedLink)
 		return
 	}
 	f := &exportFile{answer: a, link: link}
@@ -82,37 +76,60 @@ func (h *Handler) export(a *answer, r *http.Request, x *exchange, from provenanc
 		refuseBusy(a)
 		return
 	}
+	// The wait may have taken seconds: a link that was good before them may not be any more.
+	if x.endpoint, ok = h.options.Endpoint(); !ok {
+		refuseClosed(a)
+		return
+	}
+	if f.link, ok = h.openLink(a, x, text); !ok {
+		return
+	}
 	h.options.Metrics.InFlight(1)
 	defer h.options.Metrics.InFlight(-1)
 	h.sendExport(f, x)
 }
 
-// admitLink finds the token of a link, with the rights that it has now; the outcome says why there is none.
-func (h *Handler) admitLink(x *exchange, link *call.ExportLink) (outcome string) {
-	now := h.options.Now()
-	if !now.Before(link.Expires) {
-		return tools.OutcomeExpired
+// openLink opens a link and finds its token, with the rights that it has now. It answers and returns false if the link is not good.
+func (h *Handler) openLink(a *answer, x *exchange, text string) (*call.ExportLink, bool) {
+	link, ok := x.endpoint.OpenExport(text)
+	if !ok {
+		a.refuse(http.StatusNotFound, refusedLink)
+		return nil, false
 	}
-	if x.token = h.tokenOfLink(x.endpoint, link, now); x.token.IsNobody() || x.token.Name() != link.Token {
-		return tools.OutcomeToken
+	outcome, now := "", h.options.Now()
+	x.token = h.tokenOfLink(x.endpoint, link, now)
+	switch {
+	case !now.Before(link.Expires):
+		outcome = tools.OutcomeExpired
+	case x.token.IsNobody() && x.endpoint.TokensIncomplete():
+		refuseIncomplete(a)
+		return nil, false
+	case x.token.IsNobody():
+		outcome = tools.OutcomeToken
+	}
+	if outcome != "" {
+		x.endpoint.RefuseExport(x.ctx, link, outcome)
+		a.refuse(http.StatusNotFound, refusedLink)
+		return nil, false
 	}
 	x.holder = x.token.Caller()
 	h.noteUse(x.token.Name())
-	return ""
+	return link, true
 }
 
+// tokenOfLink returns the token that asked for a link, or nobody if it is not in force.
 func (h *Handler) tokenOfLink(endpoint Endpoint, link *call.ExportLink, now time.Time) access.Token {
+	var token access.Token
 	if link.Credential.Claims == nil {
-		return endpoint.Recognise(link.Credential, now)
+		token = endpoint.Recognise(link.Credential, now)
+	} else if h.options.Verifier != nil && endpoint.HasIdentities() {
+		if caller, _ := h.options.Verifier.Recheck(link.Credential.Claims, now); caller != nil {
+			token, _ = endpoint.Identify(caller, now)
+		}
 	}
-	if h.options.Verifier == nil || !endpoint.HasIdentities() {
+	if token.IsNobody() || token.Name() != link.Token {
 		return access.Token{}
 	}
-	caller, _ := h.options.Verifier.Recheck(link.Credential.Claims, now)
-	if caller == nil {
-		return access.Token{}
-	}
-	token, _ := endpoint.Identify(caller, now)
 	return token
 }
 
@@ -120,8 +137,11 @@ func (h *Handler) tokenOfLink(endpoint Endpoint, link *call.ExportLink, now time
 func (h *Handler) sendExport(f *exportFile, x *exchange) {
 	deadlines := http.NewResponseController(f.answer.w)
 	_ = deadlines.SetReadDeadline(time.Time{}) // the connection's own would end the call; a writer without deadlines has no connection
-	f.buffer = bufio.NewWriterSize(pieces{f.answer.w, deadlines, f.answer.patience}, sendBuffer)
-	rows, result := x.endpoint.Export(share.WithName(x.ctx, x.holder), x.token, f.link, f)
+	ctx, stop := context.WithCancel(share.WithName(x.ctx, x.holder))
+	defer stop()
+	p := &pieces{to: f.answer.w, deadlines: deadlines, patience: f.answer.patience, admit: h.admission(ctx, x, f.link), stop: stop}
+	f.buffer = bufio.NewWriterSize(p, sendBuffer)
+	rows, result := x.endpoint.Export(ctx, x.token, f.link, f)
 	if result.IsError {
 		h.options.Metrics.ToolCall(call.Label(f.link.Operation), string(result.Code))
 		x.note("tool", f.link.Tool(), result)
@@ -182,19 +202,6 @@ func (f *exportFile) fail(result *call.Result) {
 	default:
 		f.answer.refuse(http.StatusNotFound, refusedLink)
 	}
-}
-
-// pieces writes to a client, which must take each piece in time.
-type pieces struct {
-	to        io.Writer
-	deadlines *http.ResponseController
-	patience  time.Duration
-}
-
-// Write implements io.Writer.
-func (p pieces) Write(piece []byte) (int, error) {
-	_ = p.deadlines.SetWriteDeadline(time.Now().Add(p.patience)) // a writer without deadlines has no connection
-	return p.to.Write(piece)
 }
 
 // withoutLink is a path for the log, which must not have the link that may stand in it.

@@ -28,36 +28,60 @@ func (set *Set) OpenExport(text string) (*call.ExportLink, bool) {
 
 // RefuseExport tells the audit why a link is refused, once for each link.
 func (set *Set) RefuseExport(ctx context.Context, link *call.ExportLink, outcome string) {
-	if set.settings.Kept.Links.FirstRefusal(link.ID, set.settings.Now()) {
+	if set.settings.Kept.Links.FirstRefusal(link, set.settings.Now()) {
 		set.settings.Audit.Write(ctx, &audit.Record{
 			Token: link.Token, Tool: link.Tool(), Model: link.Model, Operation: call.ExportOperation + link.Operation, Call: link.ID, Rows: new(int), Outcome: outcome,
 		})
 	}
 }
 
+// fetch is the call of a link, made anew.
+func (set *Set) fetch(ctx context.Context, token access.Token, link *call.ExportLink) *call.Call {
+	c := set.newCall(ctx, token, call.FindOperation(link.Operation))
+	c.Model, c.Now, c.Fetch = link.Model, link.Asked, &call.Fetch{Link: link}
+	return c
+}
+
+// errMayExport ends a call that would use its link up now.
+var errMayExport = errors.New("the token may have the file")
+
+// MayExport makes the call of a link up to the moment at which it would use the link up: its error, a *call.Withdrawn, says that the
+// token may not have the file any more.
+func (set *Set) MayExport(ctx context.Context, token access.Token, link *call.ExportLink) error {
+	c := set.fetch(ctx, token, link)
+	c.Fetch.Claim = func() error { return errMayExport }
+	_, err := once.Run(c, link.Arguments)
+	if errors.Is(err, errMayExport) {
+		return nil
+	}
+	return &call.Withdrawn{Outcome: string(call.ResultOf(nil, err).Code)}
+}
+
 // Export writes the file of a link to out, as the token may see the rows now. Before the first row the link is used up. An error
 // after something was written means that the file is not whole; Rows are the rows that it has.
 func (set *Set) Export(ctx context.Context, token access.Token, link *call.ExportLink, out call.File) (rows int, result call.Result) {
-	op := call.FindOperation(link.Operation)
-	c := set.newCall(ctx, token, op)
-	c.Model, c.Now = link.Model, link.Asked
-	c.Fetch = &call.Fetch{Link: link, To: out}
+	c := set.fetch(ctx, token, link)
+	c.Fetch.To = out
 	primary := call.OwnTransactions{DB: set.db}
 	c.Fetch.Claim = func() error { return once.ClaimLink(c, primary, set.settings.Now()) }
 	_, err := once.Run(c, link.Arguments)
 	result = c.ResultOf(nil, err)
 	outcome := call.OutcomeOK
+	var withdrawn *call.Withdrawn
 	switch {
 	case errors.Is(err, once.ErrUsed):
 		set.RefuseExport(ctx, link, outcomeUsed)
 		return 0, call.ResultOf(nil, call.Failf(call.CodeNotFound, "the link was used before"))
-	case errors.Is(err, read.ErrReader):
-		outcome = outcomeReader
-		result.Cause = nil // nobody's fault
+	case errors.As(err, &withdrawn):
+		outcome = withdrawn.Outcome
+		result.Cause = nil // the file is not for the token any more
+	case errors.Is(err, read.ErrReader), err != nil && ctx.Err() != nil:
+		outcome = outcomeReader // it may go before the first row
+		result.Cause = nil      // nobody's fault
 	case err != nil:
 		outcome = string(result.Code)
 	}
-	if err == nil || c.Fetch.Rows > 0 || c.Kept.Links.FirstRefusal(link.ID, set.settings.Now()) {
+	if err == nil || c.Fetch.Rows > 0 || c.Kept.Links.FirstRefusal(link, set.settings.Now()) {
 		c.Generic = link.Generic // in the name of the tool
 		c.AuditExport(outcome)
 	}

@@ -62,11 +62,19 @@ type Fetch struct {
 	Rows int
 }
 
-// File takes a file; the first write is its beginning, and Flush its end.
+// File takes a file; the first write is its beginning, and Flush its end. Errors are the reader's, or a *Withdrawn.
 type File interface {
 	io.Writer
 	Flush() error
 }
+
+// Withdrawn is the end of a file that the token may not have any more.
+type Withdrawn struct {
+	// Outcome is the outcome in the audit log.
+	Outcome string
+}
+
+func (*Withdrawn) Error() string { return "the token may not have the export any more" }
 
 // Exported is the answer of a call that asks for an export.
 type Exported struct {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -70,22 +71,33 @@ func TestALinkHasNothingInTheClear(t *testing.T) {
 func TestALinkIsUsedOnce(t *testing.T) {
 	var links UsedLinks
 	now := time.Unix(1_800_000_000, 0)
+	of := func(token, id string, expires time.Time) *ExportLink {
+		return &ExportLink{Token: token, ID: id, Expires: expires}
+	}
 	for _, c := range []struct {
 		id   string
 		want bool
 	}{{"a", true}, {"a", false}, {"b", true}, {"a", false}} {
-		if got := links.Use(c.id, now.Add(ExportLife), now); got != c.want {
+		if got := links.Use(of("shop/agent", c.id, now.Add(ExportLife)), now); got != c.want {
 			t.Errorf("Use(%s) = %v, want %v", c.id, got, c.want)
 		}
 	}
 	for i := range maxLinks {
-		links.Use(strings.Repeat("x", 8)+string(rune(i+0x4e00)), now.Add(ExportLife), now)
+		links.Use(of("shop/agent", fmt.Sprint("many ", i), now.Add(ExportLife)), now)
 	}
-	if links.Use("one too many", now.Add(ExportLife), now) {
-		t.Error("a link can be used though no more can be remembered")
+	if links.Use(of("shop/agent", "one too many", now.Add(ExportLife)), now) {
+		t.Error("a link can be used though no more of its token can be remembered")
 	}
-	if later := now.Add(ExportLife); !links.Use("one too many", later.Add(ExportLife), later) {
+	if !links.Use(of("shop/other", "one", now.Add(ExportLife)), now) {
+		t.Error("the many links of one token use up those of another")
+	}
+	later := now.Add(ExportLife)
+	if !links.Use(of("shop/agent", "one too many", later.Add(ExportLife)), later) {
 		t.Error("no link can be used once those from before have expired")
+	}
+	links.Use(of("shop/third", "one", later.Add(ExportLife)), later)
+	if got := len(links.used); got != 2 {
+		t.Errorf("%d tokens are remembered, want the two with links that are still valid", got)
 	}
 }
 

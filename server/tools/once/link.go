@@ -14,7 +14,7 @@ var ErrUsed = errors.New("the link was used before")
 // keys, into which it may write. ErrUsed says that somebody has done so before.
 func ClaimLink(c *call.Call, primary call.Store, now time.Time) error {
 	link := c.Fetch.Link
-	if !c.Kept.Links.Use(link.ID, link.Expires, now) {
+	if !c.Kept.Links.Use(link, now) {
 		return ErrUsed
 	}
 	table := c.Catalog.Idempotency()

@@ -88,7 +88,7 @@ func (e *Export) Page(plan *database.Select) ([]byte, error) {
 	whole.More, whole.Total, whole.Cursor, whole.MaxBytes, whole.MaxValue = true, database.TotalNone, nil, 0, maxExportValue
 	whole.Form, whole.Stream = file.form(), stream
 	if err := file.begin(whole.ColumnNames()); err != nil {
-		return nil, err
+		return nil, unwritten(err)
 	}
 	_, page, err := e.call.DB.Select(e.call.Ctx, &whole, nil)
 	return nil, e.ended(stream, page, err)
@@ -119,7 +119,9 @@ func (e *Export) Report(report *database.Report) ([]byte, error) {
 	whole.Form, whole.MaxBytes, whole.MaxValue, whole.Stream = file.form(), 0, maxExportValue, stream
 	_, reported, err := e.call.Reports.Report(e.call.Ctx, &whole, nil)
 	if err == nil && !begun {
-		err = file.begin(reported.Columns)
+		if err := file.begin(reported.Columns); err != nil {
+			return nil, unwritten(err)
+		}
 	}
 	return nil, e.ended(stream, reported.Page, err)
 }
@@ -202,7 +204,7 @@ func (e *Export) ended(stream *database.Stream, page database.Page, err error) e
 	_, capped := e.most()
 	switch {
 	case stream.Err() != nil:
-		return fmt.Errorf("%w: %w", ErrReader, stream.Err())
+		return unwritten(stream.Err())
 	case err != nil:
 		return err
 	case page.More && capped:
@@ -211,9 +213,17 @@ func (e *Export) ended(stream *database.Stream, page database.Page, err error) e
 		return errLongValue
 	}
 	if err := e.call.Fetch.To.Flush(); err != nil {
-		return fmt.Errorf("%w: %w", ErrReader, err)
+		return unwritten(err)
 	}
 	return nil
+}
+
+// unwritten is the error of a file that could not be written.
+func unwritten(err error) error {
+	if withdrawn := (*call.Withdrawn)(nil); errors.As(err, &withdrawn) {
+		return withdrawn
+	}
+	return fmt.Errorf("%w: %w", ErrReader, err)
 }
 
 // mayShow judges whether the token may export all that the rows show: each model that they show something of needs the verb.
