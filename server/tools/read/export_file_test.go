@@ -22,7 +22,7 @@ func TestValuesInCSV(t *testing.T) {
 		json string
 		want string
 	}{
-		{"a null", database.Text, `null`, ``},
+		{"a null alone in its row", database.Text, `null`, `""`},
 		{"an empty text", database.Text, `""`, `""`},
 		{"a text", database.Text, `"plain"`, `plain`},
 		{"a comma", database.Text, `"a,b"`, `"a,b"`},
@@ -50,6 +50,21 @@ func TestValuesInCSV(t *testing.T) {
 				t.Errorf("got %q, want %q", got, c.want+"\r\n")
 			}
 		})
+	}
+}
+
+// Null is nothing between commas, so that it is not the empty text; alone in its row it would be a line that readers pass over.
+func TestNullsInCSV(t *testing.T) {
+	members := append(outputOf(database.Text), outputOf(database.Integer)...)
+	var out bytes.Buffer
+	f := newRowFile("csv", &out)
+	for _, row := range []string{`[null,null]`, `["",null]`, `["a",1]`} {
+		if err := f.row(members, []byte(row)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := out.String(), ",\r\n\"\",\r\na,1\r\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
