@@ -85,6 +85,34 @@ func exportLinks(t *testing.T, s *suite, ahead *atomic.Int64) {
 		}
 		dead(t, uri, "used")
 	})
+	s.check(t, "20 fetches at the same instant", func(t *testing.T) {
+		uri, rows := s.asks(t, "exporter", "list_book", `{"export":"csv"}`)
+		s.endpoint.Log.Reset()
+		const at = 20
+		instant, files := make(chan struct{}), make(chan file, at)
+		for range at {
+			go func() {
+				<-instant
+				files <- fetch(t, http.MethodGet, uri)
+			}()
+		}
+		close(instant)
+		whole := 0
+		for range at {
+			switch got := <-files; {
+			case got.status == http.StatusOK && got.err == nil && got.trailer.Get("Export-Rows") == rows:
+				whole++
+			case got.status != http.StatusNotFound && got.status != http.StatusServiceUnavailable: // 503: no place in time
+				t.Errorf("a fetch is answered by %d %v %q", got.status, got.err, got.body)
+			}
+		}
+		if whole != 1 {
+			t.Errorf("%d of %d fetches have the file, want one", whole, at)
+		}
+		if lines := s.endpoint.Log.Lines(`"outcome":"ok"`); len(lines) != 1 {
+			t.Errorf("the audit has %v, want one export", lines)
+		}
+	})
 	s.check(t, "no link, and a changed one", func(t *testing.T) {
 		uri, _ := s.asks(t, "exporter", "list_book", `{"export":"csv"}`)
 		dead(t, s.endpoint.URL+"exports/", "")

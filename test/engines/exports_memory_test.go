@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // TestAnExportOfManyRowsNeedsLittleMemory fetches 50,000 rows of a kilobyte, and looks at the memory meanwhile.
@@ -48,6 +50,32 @@ func TestAnExportOfManyRowsNeedsLittleMemory(t *testing.T) {
 				t.Errorf("%d MiB in use while %d MiB were read, and %d before", peak>>20, read>>20, before>>20)
 			}
 		})
+	}
+}
+
+// TestLinksThatNobodyFetchesNeedNoMemory asks for links again and again: what they hold is in the links themselves.
+func TestLinksThatNobodyFetchesNeedNoMemory(t *testing.T) {
+	const links, most = 5000, 1 << 20 // less than half a kilobyte of each link, which has more
+	s := start(t, harness.Engines[0], exporters)
+	ask := func() string {
+		uri, _ := s.asks(t, "exporter", "list_book", `{"export":"csv","filters":{"title__in":["`+strings.Join(noise(10), `","`)+`"]}}`)
+		return uri
+	}
+	for range 100 {
+		ask() // what is made once is there
+	}
+	s.endpoint.Log.Reset()
+	before := inUse()
+	var last string
+	for range links {
+		last = ask()
+		s.endpoint.Log.Reset()
+	}
+	if got := inUse(); got > before+most {
+		t.Errorf("%d KiB more are in use after %d links of %d bytes", (got-before)>>10, links, len(last))
+	}
+	if got := fetch(t, http.MethodGet, last); got.status != http.StatusOK {
+		t.Errorf("the last link is answered by %d", got.status)
 	}
 }
 

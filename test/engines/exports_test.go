@@ -43,11 +43,13 @@ func fetch(t *testing.T, method, uri string) file {
 	t.Helper()
 	request, err := http.NewRequest(method, uri, nil)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return file{err: err}
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return file{err: err}
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
