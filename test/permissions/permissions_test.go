@@ -38,7 +38,9 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 		}
 		enough := func(world int) bool { return world == rounds }
 		if wanted > 0 {
-			enough = func(int) bool { return did.calls+asked.calls+did.probes >= wanted*(n+1)/len(harness.Engines) }
+			enough = func(int) bool {
+				return did.calls+asked.calls+exported.calls+did.probes >= wanted*(n+1)/len(harness.Engines)
+			}
 		}
 		t.Run(engine.Name, func(t *testing.T) {
 			s := open(t, engine)
@@ -46,6 +48,7 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 			issuer := harness.NewIssuer(t)
 			endpoint := harness.Serve(t, s.Database, nil, nil, func(c *contract.Config) {
 				c.Endpoint.Audit = &contract.AuditTable{Name: journal}
+				c.Endpoint.Limits.MaxExportRows = mostExported
 				c.Endpoint.Authentication.Issuers = []contract.Issuer{issuer.Settings(corp)}
 			})
 			for i := 0; !enough(i); i++ {
@@ -77,14 +80,19 @@ func TestNoCallShowsOrChangesWhatTheOracleForbids(t *testing.T) {
 	if harness.Whole() && asked.calls > 0 && (asked.answered < asked.calls/3 || asked.rows < asked.calls/5 || asked.refused < asked.calls/20 || asked.repeated == 0 || asked.twins == 0 || asked.measured < asked.calls/50) {
 		t.Error("too few questions had answers, or too few were refused, for the test to mean anything")
 	}
+	if harness.Whole() && exported.calls > 0 && (exported.files < exported.calls/8 || exported.rows < exported.calls/12 || exported.refused < exported.calls/10 || exported.withdrawn == 0) {
+		t.Error("too few exports had files, or too few were refused, for the test to mean anything")
+	}
 }
 
 // told says what happened.
 func told() string {
 	return fmt.Sprintf("%d calls and probes: %d calls, of which %d succeeded, %d showed values (%d of them past ones), %d changed rows, %d followed a cursor, %d confirmed, %d undid and %d asked for a report; "+
+		"%d exports, of which %d had the file of the oracle (%d of them with rows), %d were refused as it refuses and %d before they were fetched; "+
 		"%d questions, of which %d had the answer of the oracle (%d of them with rows, %d compared with a measure) and %d were refused as it refuses; "+
 		"%d probes for what is forbidden told nothing, %d of them by names and %d by questions",
-		did.calls+asked.calls+did.probes, did.calls, did.answered, did.showed, did.recalled, did.changed, did.followed, did.confirmed, did.undone, did.reported,
+		did.calls+asked.calls+exported.calls+did.probes, did.calls, did.answered, did.showed, did.recalled, did.changed, did.followed, did.confirmed, did.undone, did.reported,
+		exported.calls, exported.files, exported.rows, exported.refused, exported.withdrawn,
 		asked.calls, asked.answered, asked.rows, asked.measured, asked.refused, did.probes, asked.twins, asked.repeated)
 }
 
@@ -252,6 +260,10 @@ func (g *game) play() {
 	}
 	if chance(g.random, 8) {
 		g.transact(i)
+		return
+	}
+	if chance(g.random, 12) {
+		g.export(i)
 		return
 	}
 	method, body := g.request(i)

@@ -212,7 +212,7 @@ func (w *world) newToken(i int) contract.Token {
 		if chance(w.random, 30) {
 			rule.Modules = []string{pick(w.random, "one", "two", "three")}
 		}
-		for _, verb := range []string{"view", "add", "change", "delete", "*"} {
+		for _, verb := range []string{"view", "add", "change", "delete", "*", contract.VerbExport} {
 			if chance(w.random, 50) {
 				rule.Verbs = append(rule.Verbs, verb)
 			}
