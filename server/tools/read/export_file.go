@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"regexp"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -104,7 +106,7 @@ func (f *csvFile) appendValue(member *database.Output, value []byte) {
 	switch {
 	case call.IsNull(json.RawMessage(value)):
 	case !isText || isDocument(member):
-		f.appendQuoted(validText(value))
+		f.appendQuoted(validText(value)) // JSON begins with no sign of a formula but the minus of a number
 	case isNumeric(member) && shownNumber.MatchString(text):
 		f.record = append(f.record, text...)
 	default:
@@ -114,14 +116,29 @@ func (f *csvFile) appendValue(member *database.Output, value []byte) {
 
 // appendText appends a text. One that a spreadsheet would take for a formula gets an apostrophe before it.
 func (f *csvFile) appendText(text string) {
-	if text != "" && bytes.IndexByte([]byte("=+-@\t\r"), text[0]) >= 0 {
+	if isFormula(text) {
 		text = "'" + text
 	}
 	f.appendQuoted(validText([]byte(text)))
 }
 
-// appendQuoted appends a field, in quotes if it needs them. An empty text has them, too: without them it would be null.
+// isFormula reports whether a spreadsheet may take a text for a formula: by its first character, in the width of East Asian texts too,
+// once what spreadsheets pass over is gone. Tabs and ends of lines count themselves, as some split cells there.
+func isFormula(text string) bool {
+	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
+		return true
+	}
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
+	first, _ := utf8.DecodeRuneInString(text)
+	return text != "" && strings.ContainsRune("=+-@＝＋－＠", first)
+}
+
+// appendQuoted appends a field, in quotes if it needs them. An empty text has them, too: without them it would be null. NUL, which no
+// reader of CSV expects and which ends the file for some, is replaced as what is not UTF-8 is.
 func (f *csvFile) appendQuoted(text []byte) {
+	if bytes.IndexByte(text, 0) >= 0 {
+		text = bytes.ReplaceAll(text, []byte{0}, []byte("\ufffd"))
+	}
 	if len(text) > 0 && !bytes.ContainsAny(text, "\",\r\n") && text[0] != ' ' && text[len(text)-1] != ' ' {
 		f.record = append(f.record, text...)
 		return

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
+	"unicode"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 func outputOf(kind database.Kind) []database.Output {
@@ -29,6 +33,23 @@ func TestValuesInCSV(t *testing.T) {
 		{"blanks at the ends", database.Text, `" a"`, `" a"`},
 		{"a formula", database.Text, `"=HYPERLINK(\"x\")"`, `"'=HYPERLINK(""x"")"`},
 		{"a text that looks like a number", database.Text, `"-5"`, `'-5`},
+		{"a formula behind blanks", database.Text, `"  =1+1"`, `'  =1+1`},
+		{"a formula behind a byte order mark", database.Text, `"\ufeff=1+1"`, "'\ufeff=1+1"},
+		{"a formula behind a NUL", database.Text, `"\u0000=1+1"`, "'\ufffd=1+1"},
+		{"a formula on the next line", database.Text, `"\n=1+1"`, "\"'\n=1+1\""},
+		{"an at sign", database.Text, `"@SUM(A1)"`, `'@SUM(A1)`},
+		{"a tab", database.Text, `"\ta"`, "'\ta"},
+		{"a carriage return", database.Text, `"\ra"`, "\"'\ra\""},
+		{"a wide formula", database.Text, `"＝1+1"`, "'＝1+1"},
+		{"a sign within a text", database.Text, `"1=1, a-b"`, `"1=1, a-b"`},
+		{"an apostrophe", database.Text, `"'=1"`, `'=1`},
+		{"a NUL", database.Text, `"a\u0000b"`, "a\ufffdb"},
+		{"lines", database.Text, `"a\nb\r\nc"`, "\"a\nb\r\nc\""},
+		{"quotes", database.Text, `"\"a\""`, `"""a"""`},
+		{"an integer beyond 2^53", database.Integer, `-9223372036854775808`, `-9223372036854775808`},
+		{"a decimal beyond all floats", database.Decimal, `"123456789012345678901234567890.123456"`, `123456789012345678901234567890.123456`},
+		{"a small float", database.Float, `-2.25e-10`, `-2.25e-10`},
+		{"a moment with its zone", database.TimestampTZ, `"2024-02-29T12:30:00.5+02:00"`, `2024-02-29T12:30:00.5+02:00`},
 		{"a telephone number", database.Text, `"+48 22"`, `'+48 22`},
 		{"a negative integer", database.Integer, `-5`, `-5`},
 		{"a negative decimal", database.Decimal, `"-5.00"`, `-5.00`},
@@ -79,35 +100,81 @@ func TestARowOfNDJSONIsOneLine(t *testing.T) {
 	}
 }
 
-// FuzzCSV writes any text, and reads it with another reader: it comes back, perhaps with an apostrophe, and is no formula.
+// FuzzCSV writes any text, a null and a document, and reads them to the letter: the text comes back, perhaps with an apostrophe, and is
+// no formula. Another reader finds as many fields.
 func FuzzCSV(f *testing.F) {
-	for _, text := range []string{"", "a", "=1", "\"", ",", "\r\n", " ", "ż", "\x00", "'"} {
+	for _, text := range []string{"", "a", "=1", "\"", ",", "\r\n", " ", "ż", "\x00", "'", "\xff", "\ufeff=", "\u200b-1", "\x00\"\n@", "＝1", "\u00a0+1", "-5"} {
 		f.Add(text)
 	}
+	members := slices.Concat(outputOf(database.Text), outputOf(database.Text), outputOf(database.JSON))
 	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) {
-			return
-		}
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		quoted := jsontext.AppendString(nil, text)
+		document := append(append([]byte(`{"a":`), quoted...), '}')
 		var out bytes.Buffer
 		file := newRowFile("csv", &out)
-		if err := file.row(outputOf(database.Text), append(append([]byte("["), quoted...), ']')); err != nil {
+		if err := file.row(members, slices.Concat([]byte("["), quoted, []byte(",null,"), document, []byte("]"))); err != nil {
 			t.Fatal(err)
 		}
-		records, err := csv.NewReader(&out).ReadAll()
-		if err != nil || len(records) != 1 || len(records[0]) != 1 {
-			t.Fatalf("%q is written as %v, %v", text, records, err)
+		fields, err := readRecord(out.String())
+		if err != nil || len(fields) != 3 {
+			t.Fatalf("%q is written as %q: %v, %v", text, out.String(), fields, err)
 		}
-		got := records[0][0]
-		if strings.ContainsAny(got[:min(1, len(got))], "=+-@\t\r") {
-			t.Errorf("%q is a formula", got)
+		var plain string
+		if err := json.Unmarshal(quoted, &plain); err != nil {
+			t.Fatal(err)
 		}
-		lines := strings.NewReplacer("\r", "") // encoding/csv reads \r\n as \n
-		if lines.Replace(strings.TrimPrefix(got, "'")) != lines.Replace(strings.TrimPrefix(text, "'")) {
+		want := strings.ReplaceAll(plain, "\x00", "\ufffd")
+		got := fields[0]
+		if got != want && got != "'"+want {
 			t.Errorf("%q comes back as %q", text, got)
 		}
+		seen := strings.TrimFunc(got, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) })
+		if seen != "" && strings.ContainsAny(seen[:1], "=+-@") || strings.HasPrefix(got, "\t") || strings.HasPrefix(got, "\r") {
+			t.Errorf("%q is a formula", got)
+		}
+		var read struct{ A string }
+		if err := json.Unmarshal([]byte(fields[2]), &read); fields[1] != "" || err != nil || read.A != plain {
+			t.Errorf("null comes back as %q, the document of %q as %q, %v", fields[1], text, fields[2], err)
+		}
+		if records, err := csv.NewReader(&out).ReadAll(); err != nil || len(records) != 1 || len(records[0]) != 3 {
+			t.Errorf("encoding/csv reads %q, %v", records, err)
+		}
 	})
+}
+
+// readRecord reads one record by RFC 4180, and takes nothing that the grammar does not have but the characters that are no ASCII, or
+// are controls, in fields without quotes.
+func readRecord(text string) (fields []string, err error) {
+	for {
+		var field strings.Builder
+		if rest, quoted := strings.CutPrefix(text, `"`); quoted {
+			for text = rest; ; text = text[1:] {
+				if strings.HasPrefix(text, `""`) {
+					text = text[1:]
+				} else if strings.HasPrefix(text, `"`) {
+					text = text[1:]
+					break
+				} else if text == "" {
+					return nil, errors.New("a quote is not closed")
+				}
+				field.WriteByte(text[0])
+			}
+		} else {
+			n := strings.IndexAny(text, ",\r\n\"")
+			if n < 0 {
+				return nil, errors.New("the record has no end")
+			}
+			field.WriteString(text[:n])
+			text = text[n:]
+		}
+		fields = append(fields, field.String())
+		switch rest, more := strings.CutPrefix(text, ","); {
+		case more:
+			text = rest
+		case text == "\r\n":
+			return fields, nil
+		default:
+			return nil, fmt.Errorf("%q follows a field", text)
+		}
+	}
 }
