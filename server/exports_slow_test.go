@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -265,4 +266,49 @@ func TestStalledExportsLeaveRoomForOthers(t *testing.T) {
 		}
 		w.reading(engine, 0)
 	})
+}
+
+// MariaDB and MySQL hang up on who takes no rows for a minute. While an export is read they wait as long as its statement may take, and
+// no longer after that.
+func TestTheDatabaseWaitsForSlowReadersOfExports(t *testing.T) {
+	t.Parallel()
+	engine := harness.Engines[slices.IndexFunc(harness.Engines, func(e harness.Engine) bool { return e.Product == harness.MariaDB })]
+	const script = `
+CREATE FUNCTION waits() RETURNS INTEGER NOT DETERMINISTIC NO SQL RETURN @@session.net_write_timeout;
+CREATE FUNCTION takes() RETURNS INTEGER NOT DETERMINISTIC NO SQL RETURN @@session.max_statement_time;
+CREATE VIEW patience AS SELECT 1 AS id, waits() AS waits, takes() AS takes;`
+	database, plain := engine.Open(t, script)
+	w := &wide{t: t, plain: plain}
+	token := contract.Token{Namespace: "test", Name: "ann", Hashes: []string{contract.HashToken(w.token("ann"))},
+		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"view", contract.VerbExport}}}}
+	w.Endpoint = harness.Serve(t, database, []contract.Model{{Name: "patience", Table: "patience", Expose: true}}, []contract.Token{token}, func(c *contract.Config) {
+		c.Endpoint.Database.MaxConnections = 2
+		c.Endpoint.Database.StatementTimeout = contract.Duration(70 * time.Second)
+	})
+	var usual int
+	if err := plain.QueryRow("SELECT waits()").Scan(&usual); err != nil {
+		t.Fatal(err)
+	}
+	read := func(when string, waits, takes int) {
+		t.Helper()
+		want := fmt.Sprintf(`{"waits":%d,"takes":%d}`, waits, takes)
+		if text, _ := w.Call(w.token("ann"), "list_patience", `{"fields":["waits","takes"]}`); !strings.Contains(text, want) {
+			t.Errorf("%s the settings are %s, want %s", when, text, want)
+		}
+	}
+	read("before", usual, 70)
+	text, _ := w.Call(w.token("ann"), "list_patience", `{"export":"ndjson","fields":["waits","takes"]}`)
+	var answer struct{ Export struct{ URI string } }
+	if err := json.Unmarshal([]byte(text), &answer); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	response, err := http.Get(answer.Export.URI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || string(body) != `{"waits":300,"takes":300}`+"\n" {
+		t.Errorf("while an export is read the settings are %s, %v", body, err)
+	}
+	read("after it", usual, 70)
 }

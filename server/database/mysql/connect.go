@@ -244,17 +244,24 @@ func timeSetting(mariaDB bool, timeout time.Duration) string {
 	return fmt.Sprintf("max_execution_time = %d", max(timeout.Milliseconds(), 1))
 }
 
-// allow gives the connection's reads the time of a stream, which may be nil, until restore is called.
+// allow gives the connection's reads the time of a stream, which may be nil, until restore is called. The server waits for a slow taker
+// of rows as long: by itself it would hang up after a minute (net_write_timeout).
 func (d *db) allow(ctx context.Context, c *conn, stream *database.Stream) (restore func(), err error) {
-	usual := d.statementTimeout()
-	if _, lacks := d.lacking.Load(settingName(timeSetting(c.mariaDB, usual))); !stream.Lengthens() || usual <= 0 || lacks {
+	if !stream.Lengthens() {
 		return func() {}, nil
 	}
-	if err := d.exec(ctx, c, "SET SESSION "+timeSetting(c.mariaDB, stream.Within)); err != nil {
+	longer := fmt.Sprintf("SET SESSION net_write_timeout = %d", max(int(stream.Within.Seconds()), 1))
+	back := "SET SESSION net_write_timeout = DEFAULT"
+	usual := d.statementTimeout()
+	if _, lacks := d.lacking.Load(settingName(timeSetting(c.mariaDB, usual))); usual > 0 && !lacks {
+		longer += ", " + timeSetting(c.mariaDB, stream.Within)
+		back += ", " + timeSetting(c.mariaDB, usual)
+	}
+	if err := d.exec(ctx, c, longer); err != nil {
 		return nil, err
 	}
 	return func() {
-		if !c.lost && d.exec(context.WithoutCancel(ctx), c, "SET SESSION "+timeSetting(c.mariaDB, usual)) != nil {
+		if !c.lost && d.exec(context.WithoutCancel(ctx), c, back) != nil {
 			c.lost = true // it would allow others too much
 		}
 	}, nil
