@@ -127,6 +127,83 @@ func exportFiles(s *suite, t *testing.T) {
 			t.Errorf("the document is %q", records[1][1])
 		}
 	})
+	s.check(t, "values of each type", func(t *testing.T) {
+		s.ok(t, "root", "update_sample", `{"id":1,"data":{"doc":{"n":12345678901234567890},"raw":"+/8=","uid":"5f0c2a7e-6f0e-4b5e-9a51-0d8f3c2b1a00"}}`)
+		shown, _ := s.ok(t, "exporter", "list_sample", `{"filters":{"id":1}}`)["results"].([]any)
+		records, err := csv.NewReader(strings.NewReader(s.exports(t, "exporter", "list_sample", `{"export":"csv","filters":{"id":1}}`))).ReadAll()
+		if err != nil || len(records) != 2 || len(shown) != 1 {
+			t.Fatalf("%v in %v", err, records)
+		}
+		row := shown[0].(object)
+		if len(records[0]) != len(row) {
+			t.Errorf("the columns are %v, and the row has %v", records[0], row)
+		}
+		for i, name := range records[0] {
+			want := fmt.Sprint(row[name]) // numbers as they were written
+			switch value := row[name].(type) {
+			case nil:
+				want = ""
+			case object, []any:
+				text, _ := json.Marshal(value)
+				want = string(text)
+			case string:
+				if name == "raw" && strings.HasPrefix(value, "+") {
+					want = "'" + value
+				}
+			}
+			if got := strings.ReplaceAll(records[1][i], `": `, `":`); got != want {
+				t.Errorf("%s is %q, and the row has %q", name, records[1][i], want)
+			}
+		}
+	})
+	s.check(t, "negative numbers that are computed", func(t *testing.T) {
+		got := s.exports(t, "exporter", "aggregate_sample", `{"export":"csv","measures":{"s":{"sum":"exact"},"m":{"min":"exact"},"a":{"avg":"big"},"r":{"ratio":["m","s"]}},"filters":{"id":2}}`)
+		records, err := csv.NewReader(strings.NewReader(got)).ReadAll()
+		if err != nil || len(records) != 2 {
+			t.Fatalf("%v in %q", err, got)
+		}
+		for i, name := range records[0] {
+			if text := records[1][i]; strings.HasPrefix(text, "'") || name != "r" && !strings.HasPrefix(text, "-") {
+				t.Errorf("%s is %q, want a number", name, text)
+			}
+		}
+		if got := s.exports(t, "exporter", "list_book", `{"export":"csv","fields":[{"as":"less","sub":["pages","price"]},{"as":"minus","sub":["price","pages"]}],"filters":{"id":1}}`); got != "id,less,minus\r\n1,328.50,-328.50\r\n" {
+			t.Errorf("arithmetic is %q", got)
+		}
+	})
+	s.check(t, "a value of 15 MiB is whole", func(t *testing.T) {
+		const size = 15 << 20
+		repeated := map[string]string{contract.EngineSQLite: "printf('%%.*c', %d, 'x')"}[s.Name]
+		if repeated == "" {
+			repeated = "repeat('x', %d)"
+		}
+		if s.Name == contract.EngineMySQL { // whose text has 64 KiB
+			if _, err := s.plain.Exec("alter table review modify body longtext"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.plain.Exec("update review set body = " + fmt.Sprintf(repeated, size) + " where id = 1"); err != nil {
+			t.Fatal(err)
+		}
+		s.holds(t, "select length(body) from review where id = 1", fmt.Sprint(size))
+		if got := s.exports(t, "exporter", "list_review", `{"export":"csv","fields":["body"],"filters":{"id":1}}`); got != "id,body\r\n1,"+strings.Repeat("x", size)+"\r\n" {
+			t.Errorf("the file has %d bytes: %.40q", len(got), got)
+		}
+		if s.Name == contract.EngineMySQL {
+			return // whose usual max_allowed_packet makes no longer value
+		}
+		if _, err := s.plain.Exec("update review set body = " + fmt.Sprintf(repeated, 17<<20) + " where id = 1"); err != nil {
+			t.Fatal(err)
+		}
+		uri, _ := s.asks(t, "exporter", "list_review", `{"export":"csv","fields":["body"],"filters":{"id":1}}`)
+		s.endpoint.Log.Reset()
+		if got := fetch(t, http.MethodGet, uri); got.err == nil || got.trailer.Get("Export-Rows") != "" {
+			t.Errorf("the file with a value that was cut looks whole: %d", got.status)
+		}
+		if lines := s.endpoint.Log.Lines(`"outcome":"too_large"`); len(lines) != 1 {
+			t.Errorf("the audit has %v", s.endpoint.Log.Lines(`"audit"`))
+		}
+	})
 	s.check(t, "rows are those that list shows", func(t *testing.T) {
 		for _, token := range []string{"exporter", "regional"} {
 			var rows []string
