@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,8 @@ type unpacked struct {
 	sid           bool
 	// also are packages that it works with, and does not depend on.
 	also []string
+	// folder is the name of the folder; the package's if it is empty.
+	folder string
 }
 
 // in returns the programs of a package in the project's cache.
@@ -26,7 +29,7 @@ func in(project, debian string, sid bool) unpacked {
 	return unpacked{cache: filepath.Join(project, "bin", "databases"), debian: debian, sid: sid}
 }
 
-func (u unpacked) root() string { return filepath.Join(u.cache, u.debian) }
+func (u unpacked) root() string { return filepath.Join(u.cache, cmp.Or(u.folder, u.debian)) }
 
 // find returns the folder of the program, or "".
 func (u unpacked) find(program string) string {
@@ -50,6 +53,28 @@ func (u unpacked) loader() []string {
 	}
 	found := newest(filepath.Join(u.root(), "usr/lib/*-linux-gnu*/ld-linux-*"))
 	return []string{found, "--library-path", filepath.Dir(found)}
+}
+
+// unwrapped is the end of the name of a program that a script starts.
+const unwrapped = ".elf"
+
+// wrap puts a script in the place of each program: programs that start one another know nothing of the loader that they need.
+func (u unpacked) wrap(programs ...string) error {
+	for _, program := range programs {
+		folder := u.find(program)
+		if folder == "" {
+			return fmt.Errorf("the package %s brought no %s", u.debian, program)
+		}
+		path := filepath.Join(folder, program)
+		if err := os.Rename(path, path+unwrapped); err != nil {
+			return err
+		}
+		script := "#!/bin/sh\nexec " + strings.Join(u.loader(), " ") + " --argv0 " + path + " " + path + unwrapped + " \"$@\"\n"
+		if err := os.WriteFile(path, []byte(script), 0o755); err != nil { //nolint:gosec // G306: it is a program
+			return err
+		}
+	}
+	return nil
 }
 
 // environment lets the programs, and the programs that they start, find their libraries.

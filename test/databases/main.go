@@ -55,6 +55,7 @@ var kinds = []kind{
 	{"postgres14", "PostgreSQL 14", "", "PostgreSQL", func(p string) engine { return postgres{unpacked{}, p, "14"} }},
 	{"pgvector", "PostgreSQL with pgvector", "", "PostgreSQL", func(p string) engine { return newPGVector(p) }},
 	{"pgbouncer", "PgBouncer", "", "PostgreSQL", func(p string) engine { return pgBouncer{in(p, "pgbouncer", true), ""} }},
+	{"mariadb-sid", "MariaDB of Debian sid", "", "MariaDB", func(p string) engine { return newestMariaDB(p) }},
 	{"mysql", "MySQL", "", "MySQL", func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
 	{"galera", "Galera", "", "", func(p string) engine { return galera{newMariaDB(p)} }},
 	{"standby", "PostgreSQL's standby", "", "", func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},

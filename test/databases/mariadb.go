@@ -18,19 +18,47 @@ func newMariaDB(project string) mariaDB {
 	return mariaDB{packages}
 }
 
+// newestMariaDB is the release in Debian's newest suite. Its programs are wrapped, as a script starts them.
+func newestMariaDB(project string) mariaDB {
+	packages := in(project, "mariadb-server-core", true)
+	packages.also, packages.folder = []string{"mariadb-client-core"}, "mariadb-sid"
+	return mariaDB{packages}
+}
+
 func (mariaDB) account() string { return "mysql" }
 
 func (m mariaDB) find() string {
-	return cmp.Or(findProgram("mariadb-install-db", "/usr/bin/mariadb-install-db"), m.unpacked.find("mariadb-install-db"))
+	if m.sid && m.unpacked.find("mariadbd"+unwrapped) == "" {
+		return ""
+	}
+	return m.folderOf("mariadb-install-db", "/usr/bin/mariadb-install-db")
+}
+
+// folderOf returns the folder of a program: the machine's own goes first, unless another release is wanted.
+func (m mariaDB) folderOf(program, path string) string {
+	own := ""
+	if !m.sid {
+		own = findProgram(program, path)
+	}
+	return cmp.Or(own, m.unpacked.find(program))
 }
 
 // install brings the server's programs, without the packages that make and start a server of the system's.
 func (m mariaDB) install() error {
+	if m.sid {
+		if err := m.unpacked.install(); err != nil {
+			return err
+		}
+		return m.wrap("mariadbd", "my_print_defaults", "resolveip")
+	}
 	if !isRoot() {
 		return m.unpacked.install()
 	}
 	return installPackages("mariadb-server-core", "mariadb-client-core")
 }
+
+// loader is nil: what needs one is wrapped.
+func (mariaDB) loader() []string { return nil }
 
 // home tells programs that were unpacked where they lie; nil for programs of the system.
 func (m mariaDB) home(s *server) []string {
@@ -72,7 +100,7 @@ func (m mariaDB) launch(s *server, port int) error {
 
 // mariadbd prepares a call of the server's program, which Debian keeps apart from the others.
 func (m mariaDB) mariadbd(s *server, args ...string) *exec.Cmd {
-	folder := cmp.Or(findProgram("mariadbd", "/usr/sbin/mariadbd"), m.unpacked.find("mariadbd"))
+	folder := m.folderOf("mariadbd", "/usr/sbin/mariadbd")
 	return s.prepare(append([]string{filepath.Join(folder, "mariadbd")}, args...))
 }
 
