@@ -17,7 +17,11 @@ func (m *Model) setVectorsApart() {
 			return false
 		}
 		isMasked := func(masked contract.MaskedField) bool { return m.columns[masked.Name] == f }
-		if !f.Secret && f.Column.Vector.Dimensions > 0 && !slices.ContainsFunc(m.Declared.Masked, isMasked) {
+		switch why := f.Column.Vector.Unordered; {
+		case f.Secret || slices.ContainsFunc(m.Declared.Masked, isMasked):
+		case why != "":
+			m.note("Rows leave out the vectors of %s, and no list is ordered by how near they are: %s.", f.Name, why)
+		default:
 			m.Vectors = append(m.Vectors, f)
 			names = append(names, f.Name)
 		}

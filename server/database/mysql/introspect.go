@@ -32,7 +32,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 }
 
 // introspectionQueries is about the number of queries in an introspection. Each may take a statement's time.
-const introspectionQueries = 14
+const introspectionQueries = 15
 
 // tableName is a table's name with its schema's.
 type tableName struct{ schema, name string }
@@ -71,6 +71,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readTriggers,
 		i.optional(i.readChecks, "it does not tell of CHECK constraints: schemas and descriptions are without them"), i.readDeletable,
 		i.optional(i.readTextIndexes, "it does not tell of FULLTEXT indexes: search looks for pieces of texts"),
+		i.readVectors,
 	} {
 		if err := read(ctx); err != nil {
 			return nil, nil, err

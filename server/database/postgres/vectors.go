@@ -30,6 +30,8 @@ var distances = map[string]database.DistanceKind{
 	"halfvec_l2_ops": database.Euclidean, "halfvec_ip_ops": database.InnerProduct, "halfvec_l1_ops": database.Taxicab,
 }
 
+const noDimensions = "the type of the column must say how many numbers each vector has: vector(3)"
+
 func (i *introspection) readVectors(ctx context.Context, tx pgx.Tx, tables []uint32) error {
 	var oid uint32
 	var number, dimensions int32
@@ -39,6 +41,9 @@ func (i *introspection) readVectors(ctx context.Context, tx pgx.Tx, tables []uin
 		if column := i.columns[oid][number]; column != nil {
 			own := v
 			own.Dimensions, own.Distance = max(int(dimensions), 0), distances[class]
+			if own.Dimensions == 0 {
+				own.Unordered = noDimensions
+			}
 			column.Vector, column.Incomparable = &own, true
 		}
 	})

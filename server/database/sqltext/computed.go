@@ -12,7 +12,7 @@ func (w *writer) expression(alias int, c *database.Column) {
 	case database.Reading:
 		w.dialect.reading(w, c, func() { w.columnOf(alias, e.Of) })
 	case database.Distance:
-		w.distance(alias, e)
+		w.dialect.distance(w, alias, e)
 	case database.TextRank:
 		w.dialect.textRank(w, alias, e)
 	case database.Chosen:

@@ -39,6 +39,8 @@ type Dialect interface {
 	// fullText writes a FullText, and textRank a TextRank of the row of an alias.
 	fullText(w *writer, f database.FullText, around precedence)
 	textRank(w *writer, alias int, r database.TextRank)
+	// distance writes a Distance of the row of an alias. No index of vectors may serve it; a NaN comes last.
+	distance(w *writer, alias int, d database.Distance)
 	// side writes a column, which write writes, so that it can be compared with another one.
 	side(w *writer, write func(), own, other *database.Column, op database.CompareOp)
 	// collate writes a text, which write writes, in a collation; "" is the engine's own.

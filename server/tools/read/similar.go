@@ -3,7 +3,6 @@ package read
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -31,7 +30,7 @@ func (s *RowSet) similarTo(c *call.Call, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	var to string
+	var to []float32
 	if hasID {
 		to, err = s.vectorOfRow(c, field, id)
 	} else {
@@ -65,41 +64,38 @@ func (s *RowSet) vectorField(raw json.RawMessage) (*catalog.Field, error) {
 }
 
 // vectorOfRow is the vector of a row that the token sees.
-func (s *RowSet) vectorOfRow(c *call.Call, field *catalog.Field, id json.RawMessage) (string, error) {
+func (s *RowSet) vectorOfRow(c *call.Call, field *catalog.Field, id json.RawMessage) ([]float32, error) {
 	where, err := c.WantedRow(id)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	plan := &database.Select{From: s.Scope.Source(), Where: where, Limit: 1, Cursor: database.Refs(field.Column)}
 	_, page, err := c.ReadOne(c.DB, s.Scope, plan, nil)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	vector, _ := page.Last[0].(string)
-	if vector == "" {
-		return "", call.Invalid("similar_to: the row has no vector in %s; name another row, or send a vector", field.Name)
+	vector := database.ReadVector(page.Last[0])
+	if len(vector) == 0 {
+		return nil, call.Invalid("similar_to: the row has no vector in %s; name another row, or send a vector", field.Name)
 	}
 	return vector, nil
 }
 
 // readVector reads a list of as many numbers as the field's vectors have.
-func readVector(field *catalog.Field, raw json.RawMessage) (string, error) {
+func readVector(field *catalog.Field, raw json.RawMessage) ([]float32, error) {
 	dimensions := field.Column.Vector.Dimensions
-	var numbers []float64
-	if err := json.Unmarshal(raw, &numbers); err != nil || len(numbers) != dimensions {
-		return "", call.Invalid("similar_to: vector must be %d numbers, as those of %s are, not %s", dimensions, field.Name, lookup.Excerpt(raw))
+	var numbers []*float64
+	if err := json.Unmarshal(raw, &numbers); err != nil || len(numbers) != dimensions || slices.Contains(numbers, nil) {
+		return nil, call.Invalid("similar_to: vector must be %d numbers, as those of %s are, not %s", dimensions, field.Name, lookup.Excerpt(raw))
 	}
-	text := []byte{'['}
+	vector := make([]float32, dimensions)
 	for i, n := range numbers {
-		if i > 0 {
-			text = append(text, ',')
+		if *n > mostInVector || *n < -mostInVector {
+			return nil, call.Invalid("similar_to: the numbers of a vector must be from -%d to %[1]d", mostInVector)
 		}
-		if n > mostInVector || n < -mostInVector {
-			return "", call.Invalid("similar_to: the numbers of a vector must be from -%d to %[1]d", mostInVector)
-		}
-		text = strconv.AppendFloat(text, n, 'g', -1, 32)
+		vector[i] = float32(*n)
 	}
-	return string(append(text, ']')), nil
+	return vector, nil
 }
 
 // mostInVector is the greatest number that every type of vectors has.
