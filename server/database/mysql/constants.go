@@ -28,7 +28,7 @@ const (
 	aNumber
 )
 
-var tokenForm = regexp.MustCompile("(?s)^(?:(`(?:[^`]|``)*`)|(?:_[a-z0-9]+)?('(?:[^'\\\\]|''|\\\\.)*')|(b'[01]*'|0x[0-9a-fA-F]*|[0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)|([a-zA-Z_][a-zA-Z_0-9]*|<=>|<=|>=|<>|!=|[^ ]))")
+var tokenForm = regexp.MustCompile("(?s)^(?:(`(?:[^`]|``)*`)|(?:_[a-z0-9]+)?('(?:[^'\\\\]|''|\\\\.)*')|(b'[01]*'|x'[0-9a-fA-F]*'|0x[0-9a-fA-F]*|[0-9]+(?:\\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)|([a-zA-Z_][a-zA-Z_0-9]*|<=>|<=|>=|<>|!=|[^ ]))")
 
 var escapes = strings.NewReplacer(`\'`, `'`, "''", "'", `\\`, `\`, `\"`, `"`, `\n`, "\n", `\r`, "\r", `\t`, "\t", `\0`, "\x00", `\Z`, "\x1a")
 
@@ -61,7 +61,7 @@ var (
 	plainTime    = regexp.MustCompile(`^-?[0-9]{2,3}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?$`)
 	plainMoment  = regexp.MustCompile(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]) [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?$`)
 	bitLiteral   = regexp.MustCompile(`^b'([01]+)'$`)
-	bytesLiteral = regexp.MustCompile(`^0x((?:[0-9a-fA-F]{2})*)$`)
+	bytesLiteral = regexp.MustCompile(`^(?:0x|x')((?:[0-9a-fA-F]{2})*)'?$`)
 )
 
 // constant returns a literal in the text form of the column's kind; false if it is not a value of that kind.
