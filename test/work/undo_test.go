@@ -268,6 +268,14 @@ func TestUndoOfARowChangedSinceIsAConflict(t *testing.T) {
 		if !strings.Contains(got, `"current":null`) {
 			t.Errorf("it does not say that the row is gone: %s", got)
 		}
+
+		_, call = l.must(clerk, "create_shelf", `{"data":{"id":10,"name":"the first"}}`)
+		l.must(guest, "delete_shelf", `{"id":10}`)
+		l.must(guest, "create_shelf", `{"data":{"id":10,"name":"the second"}}`)
+		got = l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "was deleted since")
+		if strings.Contains(got, "the first") || !strings.Contains(got, "the second") || !strings.Contains(got, `"code":"conflict"`) {
+			t.Errorf("it does not show the row of today alone: %s", got)
+		}
 	})
 }
 

@@ -210,18 +210,7 @@ func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessag
 	if gone := r.entry.Action == "delete"; gone != (now == nil) {
 		return u.conflict(r, now)
 	}
-	table := u.call.Catalog.Audit()
-	oldest := row.entries[len(row.entries)-1]
-	id, err := lookup.ParseShown(table.Column("id"), oldest.ID)
-	if err != nil {
-		return err
-	}
-	name := r.entry.rowName()
-	since, _, err := u.journal(database.And{
-		textEquals(table, "table_schema", name.schema), textEquals(table, "table_name", name.table), textEquals(table, "object_id", name.row),
-		database.Compare{Column: table.Column("id"), Op: database.GreaterOrEqual, Value: id},
-		database.Not{Condition: textEquals(table, "call", u.call.ID)},
-	}, len(row.entries)+1)
+	since, err := u.entriesOf(r.entry, database.GreaterOrEqual, row.entries[len(row.entries)-1], len(row.entries)+1)
 	if err != nil {
 		return err
 	}
@@ -229,6 +218,30 @@ func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessag
 		return u.conflict(r, now)
 	}
 	return nil
+}
+
+// entriesOf returns the journal's entries about an entry's row that another entry of the row is compared with, but for those of
+// this call: of its newer ones (Greater), itself among them (GreaterOrEqual), and as more says.
+func (u *undoing) entriesOf(e *undoEntry, op database.CompareOp, than *undoEntry, limit int, more ...database.Condition) ([]*undoEntry, error) {
+	table := u.call.Catalog.Audit()
+	id, err := lookup.ParseShown(table.Column("id"), than.ID)
+	if err != nil {
+		return nil, err
+	}
+	name := e.rowName()
+	entries, _, err := u.journal(append(database.And{
+		textEquals(table, "table_schema", name.schema), textEquals(table, "table_name", name.table), textEquals(table, "object_id", name.row),
+		database.Compare{Column: table.Column("id"), Op: op, Value: id},
+		database.Not{Condition: textEquals(table, "call", u.call.ID)},
+	}, more...), limit)
+	return entries, err
+}
+
+// isAnother reports whether the row was deleted after the change, or made again: the row that is there now is another one.
+func (u *undoing) isAnother(e *undoEntry) (bool, error) {
+	table := u.call.Catalog.Audit()
+	since, err := u.entriesOf(e, database.Greater, e, 1, database.Or{textEquals(table, "action", "create"), textEquals(table, "action", "delete")})
+	return len(since) > 0, err
 }
 
 // holds reports whether a row has these values.
@@ -248,12 +261,23 @@ func (u *undoing) isRestored(r *reversal, now json.RawMessage) bool {
 }
 
 // conflict is the error about a row that was changed since: it shows what the change left, and what is there now. Of a row
-// that is gone, or out of the token's sight, it shows nothing.
+// that is gone, or out of the token's sight, it shows nothing, and who sees the row that has its key now may not see what was there
+// before.
 func (u *undoing) conflict(r *reversal, now json.RawMessage) error {
 	left := json.RawMessage("null")
 	if now == nil {
 		now = left
 	} else if r.entry.Action != "delete" {
+		another, err := u.isAnother(r.entry)
+		if err != nil {
+			return err
+		}
+		if another {
+			return &call.ToolError{
+				Code: call.CodeConflict, Current: now,
+				Message: fmt.Sprintf("%s %s was deleted since, and current is the row that has its id now; nothing was undone. Undo what was done since first, if it was you, or write yourself what is right", r.model.Name, r.entry.Row),
+			}
+		}
 		text, err := json.Marshal(r.after)
 		if err != nil {
 			return err
