@@ -72,6 +72,8 @@ type Dialect interface {
 	ratio(w *writer, dividend, divisor term)
 	// windowSum writes a sum, without its window.
 	windowSum(w *writer, c *database.Column, value func())
+	// wholeWindow writes what a window of all rows without an order has in its parentheses; value is one of its rows.
+	wholeWindow(w *writer, value func())
 	// related finishes a value that was computed of other rows.
 	related(w *writer, c *database.Column)
 	// arithmetic writes an Arithmetic, whose column is c.

@@ -61,4 +61,12 @@ func (mysql) elapsed(w *writer, c *database.Column, a database.Arithmetic) {
 	w.around("", to, ") AS "+wideNumber(0)+") / "+strconv.FormatInt(a.Unit.Microseconds(), 10)+", "+strconv.Itoa(c.Scale)+")")
 }
 
+// wholeWindow makes the window of all rows one of a value that all rows have. MariaDB (10.11) computes windows with and without a PARTITION BY
+// wrongly if one of them has neither it nor an ORDER BY, or if its PARTITION BY is a constant.
+func (d mysql) wholeWindow(w *writer, value func()) {
+	if d.mariaDB {
+		w.around("PARTITION BY coalesce(char_length(", value, "), 0) < 0")
+	}
+}
+
 func (mysql) windowSum(w *writer, _ *database.Column, value func()) { w.around("sum(", value, ")") }

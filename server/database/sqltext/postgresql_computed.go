@@ -83,6 +83,8 @@ func (postgresql) moment(w *writer, o database.Operand) {
 	}
 }
 
+func (postgresql) wholeWindow(*writer, func()) {}
+
 // windowSum is of the type numeric, or of floats.
 func (postgresql) windowSum(w *writer, c *database.Column, value func()) {
 	if c.Kind == database.Float {

@@ -73,6 +73,8 @@ func (w *writer) window(c *database.Column, win *database.Window, groups bool) {
 	}
 	if sorted != nil {
 		sorted()
+	} else if len(win.Per) == 0 && len(win.Order) == 0 {
+		w.dialect.wholeWindow(w, of)
 	}
 	w.order(win.Order, groups)
 	w.text(frame + ")")
