@@ -259,7 +259,13 @@ func (g *game) groupsBesideOthers() {
 		"before": map[string]any{"previous": "m", "by": back}, "more": map[string]any{"change": "m", "by": back}, "mean": map[string]any{"moving": "m", "last": last},
 		"nth": map[string]any{"rank": "m"}, "part": map[string]any{"share": "n"}, "less": map[string]any{"difference": []any{"m", "n"}}, "usual": map[string]any{"mean": "m"}}
 	members := []member{{name: by.name, kind: by.kind}, {name: "m", kind: of.kind}, {name: "n", kind: anInteger}, {name: "all", kind: aDecimal}, {name: "before", kind: aDecimal}, {name: "more", kind: aDecimal}, {name: "mean", kind: aDecimal}, {name: "nth", kind: anInteger}, {name: "part", kind: aDecimal}, {name: "less", kind: aDecimal}, {name: "usual", kind: aDecimal}}
-	arguments := map[string]any{"group_by": []any{by.name}, "measures": measures, "limit": 1000}
+	keys := []any{by.name}
+	if per := pick(g.random, t.columns...); per != by && per.kind != aFloat && per.kind != aMoment && chance(g.random, 50) {
+		keys = append(keys, per.name)
+		measures["part_per"], measures["usual_per"] = map[string]any{"share": "n", "per": []any{per.name}}, map[string]any{"mean": "m", "per": []any{per.name}}
+		members = append(members, member{name: "part_per", kind: aDecimal}, member{name: "usual_per", kind: aDecimal}, member{name: per.name, kind: per.kind})
+	}
+	arguments := map[string]any{"group_by": keys, "measures": measures, "limit": 1000}
 	if chance(g.random, 50) {
 		arguments["order_by"] = []any{pick(g.random, "", "-") + pick(g.random, "m", "n", by.name)}
 	}
@@ -268,13 +274,14 @@ func (g *game) groupsBesideOthers() {
 	if !ok {
 		return
 	}
-	rows := new(big.Rat)
-	for _, row := range got {
-		rows.Add(rows, rat(row[2]))
-	}
 	for i, row := range got {
 		want := append(slices.Clone(row[:3]), beside(got, i, back, last)...)
-		want = append(want, value{text: rounded(new(big.Rat).Quo(rat(row[2]), rows))}, computedOf("sub", 0, row[1], row[2]), meanOf(got))
+		want = append(want, shareOf(row, got), computedOf("sub", 0, row[1], row[2]), meanOf(got))
+		if len(keys) > 1 {
+			at := len(row) - 1
+			alike := slices.DeleteFunc(slices.Clone(got), func(other []value) bool { return other[at] != row[at] })
+			want = append(want, shareOf(row, alike), meanOf(alike), row[at])
+		}
 		if fmt.Sprint(want) != fmt.Sprint(row) {
 			g.differs(asked, "", "group %d: want %v, got %v", i, want, row)
 			return
@@ -314,6 +321,15 @@ func beside(groups [][]value, i, back, last int) []value {
 		}
 	}
 	return []value{running, before, change, mean, {text: fmt.Sprint(place)}}
+}
+
+// shareOf is the part that a group has of the rows of several.
+func shareOf(group []value, groups [][]value) value {
+	rows := new(big.Rat)
+	for _, other := range groups {
+		rows.Add(rows, rat(other[2]))
+	}
+	return value{text: rounded(rows.Quo(rat(group[2]), rows))}
 }
 
 // meanOf is the average of the groups' first measure.

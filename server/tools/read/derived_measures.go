@@ -35,14 +35,15 @@ type derivedMeasure struct {
 type derivedForm struct {
 	of      int
 	back    string // the member that says how many groups it looks back; "" if it has none
+	per     bool   // whether it may be per members of group_by
 	windows bool   // whether it looks at other groups
 }
 
 var derivedForms = map[string]derivedForm{
-	"ratio": {of: 2}, "difference": {of: 2}, "share": {of: 1},
+	"ratio": {of: 2}, "difference": {of: 2}, "share": {of: 1, per: true},
 	"add": {}, "sub": {}, "mul": {}, "div": {}, "round": {}, "bucket": {}, // see readOperands
-	"mean": {of: 1, windows: true}, "running": {of: 1, windows: true}, "rank": {of: 1, windows: true}, "moving": {of: 1, back: "last", windows: true},
-	"previous": {of: 1, back: "by", windows: true}, "change": {of: 1, back: "by", windows: true},
+	"mean": {of: 1, per: true, windows: true}, "running": {of: 1, per: true, windows: true}, "rank": {of: 1, per: true, windows: true},
+	"moving": {of: 1, back: "last", per: true, windows: true}, "previous": {of: 1, back: "by", per: true, windows: true}, "change": {of: 1, back: "by", per: true, windows: true},
 }
 
 // derivedOperators are what measures compute of the values of others.
@@ -51,8 +52,10 @@ var derivedOperators = map[string]database.Operator{
 	"add": database.Add, "sub": database.Subtract, "mul": database.Multiply, "div": database.Divide, "round": database.Round, "bucket": database.Bucket,
 }
 
-// looksBack reports whether the measure depends on other groups.
-func (d *derivedMeasure) looksBack() bool { return derivedForms[d.function].windows }
+// looksBack reports whether the measure depends on other groups. A share of all rows does not: they are a grouping of their own.
+func (d *derivedMeasure) looksBack() bool {
+	return derivedForms[d.function].windows || d.function == "share" && len(d.per) > 0
+}
 
 // readDerived reads a measure of other measures, with its members; nil if it is none.
 func readDerived(argument string, sent namedMeasure, given map[string]json.RawMessage) (*derivedMeasure, error) {
@@ -86,7 +89,7 @@ func readDerived(argument string, sent namedMeasure, given map[string]json.RawMe
 	for member, value := range given {
 		switch {
 		case member == d.function:
-		case member == "per" && form.windows:
+		case member == "per" && form.per:
 			var ok bool
 			if d.per, ok = jsontext.ReadStrings(value); !ok {
 				return nil, call.Invalid("%s: per must be an array of names of group_by, not %s", argument, lookup.Excerpt(value))
@@ -139,7 +142,7 @@ func (d *derivedMeasure) readOperands(argument string, raw, value json.RawMessag
 }
 
 func invalidDerived(argument string, raw json.RawMessage) error {
-	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"add", "sub", "mul" or "div": [measure, measure or number]}, {"round": [measure, digits]}, {"bucket": [measure, width]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
+	return call.Invalid(`%s must be {"ratio" or "difference": [measure, measure]}, {"add", "sub", "mul" or "div": [measure, measure or number]}, {"round": [measure, digits]}, {"bucket": [measure, width]}, {"share", "mean", "running", "rank", "previous" or "change": measure}, or {"moving": measure, "last": 3}, not %s; share, mean, running, rank, previous, change and moving may have "per": [members of group_by], and previous and change "by": a number of groups`,
 		argument, lookup.Excerpt(raw))
 }
 
@@ -163,6 +166,9 @@ func (g *groupReader) checkDerived() error {
 			if d.function == "share" && (g.measure(name) == nil || g.measure(name).Func == database.Ratio) {
 				return call.Invalid("%s: share is of a measure of rows, such as a count or a sum; %s is of other measures", argument, name)
 			}
+			if d.function == "share" && d.looksBack() && !addsUp(g.measure(name).Func) {
+				return call.Invalid("%s: share with per adds groups up, so it is of a count or a sum; %s is neither", argument, name)
+			}
 		}
 		for _, name := range d.per {
 			if !slices.Contains(g.keys(), name) {
@@ -174,6 +180,11 @@ func (g *groupReader) checkDerived() error {
 		}
 	}
 	return nil
+}
+
+// addsUp reports whether the values of groups add up to the value of all their rows.
+func addsUp(f database.MeasureFunc) bool {
+	return f == database.CountRows || f == database.Count || f == database.Sum
 }
 
 // keys are the names of the groups' keys.

@@ -83,6 +83,8 @@ func (w *windowReader) add(d *derivedMeasure) {
 		}
 		w.windowing.Windows = append(w.windowing.Windows, window, count)
 		return
+	case "share":
+		window.Func, window.Order = database.WholeSum, nil
 	case "rank":
 		window.Func = database.Rank
 		window.Order = []database.Order{{Column: of.Column, Descending: true, NullsLast: true}}
@@ -135,6 +137,8 @@ func (w *windowReader) column(l *groupLayer, known map[string]*database.Column, 
 	case "change":
 		more := database.Arithmetic{Operator: database.Subtract, Left: database.Operand{Ref: of[0]}, Right: window(0)}.Column(name)
 		known[name] = database.Arithmetic{Operator: database.Divide, Left: database.Operand{Ref: database.Ref{Column: more}}, Right: window(0)}.Column(name)
+	case "share":
+		known[name] = d.arithmetic([]database.Ref{of[0], window(0).Ref})
 	default:
 		known[name] = d.arithmetic(of)
 	}
