@@ -13,7 +13,8 @@ func (d mysql) arithmetic(w *writer, c *database.Column, a database.Arithmetic) 
 	left, right := func() { d.operand(w, c, a.Left) }, func() { d.operand(w, c, a.Right) }
 	switch {
 	case a.Operator == database.Round:
-		w.around("round(CAST(", left, " AS DECIMAL(65,30)), "+strconv.Itoa(a.Digits)+")") // MySQL rounds to no more digits than there are
+		// MySQL rounds to no more digits than there are, and makes a number that does not fit the greatest that does.
+		w.around("round(CAST(", left, " AS DECIMAL(65,"+strconv.Itoa(max(fractionOf(a.Left), a.Digits))+")), "+strconv.Itoa(a.Digits)+")")
 	case a.Operator == database.Bucket:
 		w.bucket(left, right, max(c.Scale, 0))
 	case a.Operator == database.Elapsed:
@@ -26,14 +27,27 @@ func (d mysql) arithmetic(w *writer, c *database.Column, a database.Arithmetic) 
 	}
 }
 
+// fractionOf is how many digits behind the point a number has at most.
+func fractionOf(o database.Operand) int {
+	switch {
+	case o.Column == nil:
+		_, fraction, _ := strings.Cut(o.Number, ".")
+		return len(fraction)
+	case o.Column.Kind == database.Integer:
+		return 0
+	case o.Column.Kind == database.Decimal && o.Column.Scale >= 0:
+		return o.Column.Scale
+	}
+	return 30
+}
+
 // operand writes a number so that it is computed with in decimal digits, if the result is not a float. A float that a decimal
 // cannot be would become the greatest decimal.
 func (mysql) operand(w *writer, result *database.Column, o database.Operand) {
 	column := func() { w.ref(o.Ref) }
 	switch {
 	case o.Column == nil:
-		_, fraction, _ := strings.Cut(o.Number, ".")
-		w.cast(Arg{Kind: database.Decimal, Value: o.Number}, "DECIMAL(65,"+strconv.Itoa(len(fraction))+")")
+		w.cast(Arg{Kind: database.Decimal, Value: o.Number}, "DECIMAL(65,"+strconv.Itoa(fractionOf(o))+")")
 	case result.Kind != database.Float && isFloat(o):
 		w.around("CASE WHEN abs(", column, ") < 1e35 THEN ")
 		w.around("CAST(", column, " AS DECIMAL(65,30)) END")
