@@ -39,17 +39,18 @@ type GroupPart uint8
 
 // The pieces, with the values of their keys.
 const (
-	WholeValue      GroupPart = iota
-	YearPart                  // the integer 2026
-	QuarterPart               // the text 2026-Q2
-	MonthPart                 // the text 2026-04
-	WeekPart                  // the text 2026-W14, by ISO 8601
-	DayPart                   // the text 2026-04-05
-	HourPart                  // the text 2026-04-05T13
-	WeekdayPart               // an integer from 1 (Monday) to 7
-	MonthOfYearPart           // an integer from 1 to 12
-	HourOfDayPart             // an integer from 0 to 23
-	PrefixPart                // the first characters of a text
+	WholeValue        GroupPart = iota
+	YearPart                    // the integer 2026
+	QuarterPart                 // the text 2026-Q2
+	MonthPart                   // the text 2026-04
+	WeekPart                    // the text 2026-W14, by ISO 8601
+	DayPart                     // the text 2026-04-05
+	HourPart                    // the text 2026-04-05T13
+	WeekdayPart                 // an integer from 1 (Monday) to 7
+	QuarterOfYearPart           // an integer from 1 to 4
+	MonthOfYearPart             // an integer from 1 to 12
+	HourOfDayPart               // an integer from 0 to 23
+	PrefixPart                  // the first characters of a text
 )
 
 // MeasureFunc is a way to compute a measure.
@@ -126,7 +127,7 @@ func (k *GroupKey) column() *Column {
 		c.Nullable = true // an outer row may be missing
 		c.Padded, c.LooseCollation = false, false
 		return &c
-	case YearPart, WeekdayPart, MonthOfYearPart, HourOfDayPart:
+	case YearPart, WeekdayPart, QuarterOfYearPart, MonthOfYearPart, HourOfDayPart:
 		return derived(Integer)
 	}
 	return derived(Text)

@@ -148,7 +148,7 @@ func TestBoundsOfConditions(t *testing.T) {
 		`{"measures":{"n":{"count":"*","filters":{"x":1}}}}`:                                                                  `measures: n: filters: x: book has no field`,
 		`{"group_by":["internal"]}`:                                                                                           `group_by: book has no field \"internal\" to group by; the fields are id`,
 		`{"group_by":["title","title"]}`:                                                                                      `group_by: title is there twice`,
-		`{"group_by":["printed__hour"]}`:                                                                                      `group_by: printed__hour: printed has no part \"hour\"; its parts are day, month, month_of_year, quarter, week, weekday, year`,
+		`{"group_by":["printed__hour"]}`:                                                                                      `group_by: printed__hour: printed has no part \"hour\"; its parts are day, month, month_of_year, quarter, quarter_of_year, week, weekday, year`,
 		`{"group_by":["a","b","c","d","e","f","g"]}`:                                                                          `group_by: at most 6 members, not 7`,
 		`{"group_by":["title"],"having":{"n":1}}`:                                                                             `having: n: there is no measure or group \"n\"; there are title`,
 		`{"group_by":["title"],"order_by":["n"]}`:                                                                             `order_by: cannot order by \"n\"; the measures and groups to order by are title`,

@@ -145,7 +145,7 @@ var messagesOfAsking = []messageRow{
 	{token: "root", tool: "aggregate_book", arguments: `{"group_by":["title__year"]}`,
 		want: `group_by: title__year: title has no part "year"; its parts are prefix_1 to prefix_100 (its first letters)`},
 	{token: "root", tool: "aggregate_book", arguments: `{"group_by":["published__hour"]}`,
-		want: `group_by: published__hour: published has no part "hour"; its parts are day, month, month_of_year, quarter, week, weekday, year`},
+		want: `group_by: published__hour: published has no part "hour"; its parts are day, month, month_of_year, quarter, quarter_of_year, week, weekday, year`},
 	{token: "root", tool: "aggregate_book", arguments: `{"group_by":["review_by_book__stars"]}`,
 		want: `group_by: review_by_book__stars: review_by_book leads to many rows of review, so it has no single value here; send review_by_book__count, or review_by_book__sum__field (also avg, min, max); only filters take other paths through it (rows that have none of them: review_by_book__none); to group those rows, start from the model review`},
 	{token: "root", tool: "aggregate_book", arguments: `{"group_by":["author__nope"]}`,

@@ -75,8 +75,9 @@ func (s *suite) zones(t *testing.T) {
 		"quarter": func(at time.Time) string { return fmt.Sprintf("%d-Q%d", at.Year(), (int(at.Month())+2)/3) },
 		"week":    func(at time.Time) string { y, w := at.ISOWeek(); return fmt.Sprintf("%d-W%02d", y, w) },
 		"day":     func(at time.Time) string { return at.Format("2006-01-02") }, "hour": func(at time.Time) string { return at.Format("2006-01-02T15") },
-		"weekday":       func(at time.Time) string { return fmt.Sprint((int(at.Weekday())+6)%7 + 1) },
-		"month_of_year": func(at time.Time) string { return fmt.Sprint(int(at.Month())) }, "hour_of_day": func(at time.Time) string { return fmt.Sprint(at.Hour()) },
+		"weekday":         func(at time.Time) string { return fmt.Sprint((int(at.Weekday())+6)%7 + 1) },
+		"quarter_of_year": func(at time.Time) string { return fmt.Sprint((int(at.Month()) + 2) / 3) },
+		"month_of_year":   func(at time.Time) string { return fmt.Sprint(int(at.Month())) }, "hour_of_day": func(at time.Time) string { return fmt.Sprint(at.Hour()) },
 	}
 	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Asia/Kolkata", "Australia/Lord_Howe", "America/Sao_Paulo", "Pacific/Apia"} {
 		zone, err := time.LoadLocation(name)
@@ -126,6 +127,8 @@ func (s *suite) zonedGroups(t *testing.T, zone *time.Location, column, part, fro
 		switch part {
 		case "weekday":
 			key, given = column+"__weekday", group
+		case "quarter_of_year":
+			key, given = column+"__quarter", group
 		case "month_of_year":
 			key, given = column+"__month", group
 		case "hour_of_day":
@@ -144,6 +147,8 @@ func (s *suite) pieces(t *testing.T) {
 	for _, tc := range []struct{ tool, arguments, rows string }{
 		{"aggregate_visit", `{"group_by":["day__month_of_year"],"measures":{"n":{"count":"*"}},"filters":{"id__lt":10}}`,
 			`[{"day__month_of_year":1,"n":1},{"day__month_of_year":2,"n":1},{"day__month_of_year":3,"n":5},{"day__month_of_year":4,"n":1},{"day__month_of_year":12,"n":1}]`},
+		{"aggregate_visit", `{"group_by":["day__quarter_of_year"],"measures":{"n":{"count":"*"}},"filters":{"id__lt":10}}`,
+			`[{"day__quarter_of_year":1,"n":7},{"day__quarter_of_year":2,"n":1},{"day__quarter_of_year":4,"n":1}]`},
 		{"aggregate_visit", `{"group_by":["seen__month_of_year","at__hour_of_day"],"filters":{"id__gt":4,"id__lt":10}}`,
 			`[{"seen__month_of_year":3,"at__hour_of_day":0},{"seen__month_of_year":3,"at__hour_of_day":1},{"seen__month_of_year":3,"at__hour_of_day":10},{"seen__month_of_year":3,"at__hour_of_day":22},{"seen__month_of_year":4,"at__hour_of_day":0}]`},
 		{"aggregate_word", `{"group_by":["name__prefix_1"],"measures":{"n":{"count":"*"}},"filters":{"name__isnull":false}}`,

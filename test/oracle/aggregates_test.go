@@ -88,6 +88,9 @@ func (q *grouping) addKeys() {
 		case (c.kind == aDate || c.kind == aMoment) && chance(q.random, 25):
 			m = member{name: path + "__month_of_year", kind: anInteger}
 			expression = q.piece(c, expression, 5, 7)
+		case (c.kind == aDate || c.kind == aMoment) && chance(q.random, 25):
+			m = member{name: path + "__quarter_of_year", kind: anInteger}
+			expression = "floor((cast(" + q.piece(c, expression, 5, 7) + " as decimal(4, 0)) + 2) / 3)"
 		case (c.kind == aDate || c.kind == aMoment) && chance(q.random, 60):
 			m = member{name: path + "__month", kind: aText}
 			expression = q.piece(c, expression, 0, 7)

@@ -46,6 +46,8 @@ func (d mysql) groupKey(w *writer, key database.GroupKey) {
 		format("%Y-%m-%dT%H")
 	case database.WeekdayPart:
 		w.around("WEEKDAY(", column, ") + 1")
+	case database.QuarterOfYearPart:
+		w.around("NULLIF(QUARTER(", column, "), 0)")
 	case database.MonthOfYearPart:
 		w.around("NULLIF(MONTH(", column, "), 0)")
 	case database.HourOfDayPart:

@@ -49,7 +49,8 @@ var partPatterns = map[database.GroupPart]string{
 
 // numberParts are the names for extract of the parts that are numbers.
 var numberParts = map[database.GroupPart]string{
-	database.YearPart: "year", database.MonthOfYearPart: "month", database.WeekdayPart: "isodow", database.HourOfDayPart: "hour",
+	database.YearPart: "year", database.QuarterOfYearPart: "quarter", database.MonthOfYearPart: "month", database.WeekdayPart: "isodow",
+	database.HourOfDayPart: "hour",
 }
 
 // groupPart makes an infinite moment NULL: it has no parts.

@@ -86,6 +86,8 @@ func (d sqlite) groupKey(w *writer, key database.GroupKey) {
 		format("%Y-%m-%dT%H")
 	case database.WeekdayPart:
 		number("%u")
+	case database.QuarterOfYearPart:
+		w.around("(", func() { number("%m") }, " + 2) / 3")
 	case database.MonthOfYearPart:
 		number("%m")
 	case database.HourOfDayPart:

@@ -174,7 +174,7 @@ func orderedNames(members []*catalog.Field) []string {
 var groupParts = map[string]database.GroupPart{
 	"year": database.YearPart, "quarter": database.QuarterPart, "month": database.MonthPart, "week": database.WeekPart,
 	"day": database.DayPart, "hour": database.HourPart, "weekday": database.WeekdayPart,
-	"month_of_year": database.MonthOfYearPart, "hour_of_day": database.HourOfDayPart,
+	"quarter_of_year": database.QuarterOfYearPart, "month_of_year": database.MonthOfYearPart, "hour_of_day": database.HourOfDayPart,
 }
 
 // prefixPart is the beginning of a text's group: __prefix_1 groups by its first letter.
