@@ -268,7 +268,7 @@ func descriptionOf(models *catalog.Catalog, scope access.Scope, rows string) *de
 	if m.Version != nil {
 		d.VersionField = m.Version.Name
 	}
-	if d.Asking = askingOf(d); d.Asking != nil {
+	if d.Asking = askingOf(models, d, scope); d.Asking != nil {
 		d.Asking.Search, d.Asking.SimilarTo = searchForm(m, rows != ""), similarForm(d, m)
 	}
 	return d

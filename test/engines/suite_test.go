@@ -39,7 +39,7 @@ var groups = []struct {
 	{"bulk", bulk}, {"actions", actions}, {"policies", policies}, {"policies of related rows", relatedPolicies}, {"hidden and masked", hiddenAndMasked},
 	{"history", history}, {"audit", auditing}, {"values", values}, {"round trips", roundTrips}, {"computed columns", computedColumns}, {"names", names}, {"views and keys", viewsAndKeys},
 	{"permissions", permissions}, {"injection", injection}, {"generic tools", generic}, {"texts for models", texts},
-	{"resources", resources}, {"groups in indexes", groupsInIndexes}, {"asking", asking}, {"moments", moments}, {"asking in other words", otherShapes}, {"attacks", attacks}, {"exports", exportFiles}, {"rights to exports", exportRights}, {"steps", steps}, {"collations", collations},
+	{"resources", resources}, {"groups in indexes", groupsInIndexes}, {"asking", asking}, {"calls of describe", describedCalls}, {"moments", moments}, {"asking in other words", otherShapes}, {"attacks", attacks}, {"exports", exportFiles}, {"rights to exports", exportRights}, {"steps", steps}, {"collations", collations},
 }
 
 func TestEngines(t *testing.T) {

@@ -90,6 +90,9 @@ func (w *windowReader) add(d *derivedMeasure) {
 		window.Order = []database.Order{{Column: of.Column, Descending: true, NullsLast: true}}
 	default:
 		window.Func = database.Previous
+		if len(window.Order) == 0 { // a single group; MariaDB looks back in an order alone
+			window.Order = []database.Order{{Column: of.Column}}
+		}
 	}
 	w.windowing.Windows = append(w.windowing.Windows, window)
 }
