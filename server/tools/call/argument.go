@@ -212,6 +212,8 @@ func (a Arguments) Only(what string, known ...string) error {
 		case slices.Contains(known, name):
 		case name == KeyName:
 			return Invalid("%s is for calls that change something; leave it out", KeyName)
+		case name == "fields" && slices.Contains(known, "group_by"):
+			return Invalid("unknown argument %q: define it in group_by or measures; fields is an argument of list; the arguments are %s", name, strings.Join(known, ", "))
 		case len(known) == 0:
 			return Invalid("unknown argument %q; %s takes no arguments", name, what)
 		default:

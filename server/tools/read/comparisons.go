@@ -11,6 +11,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
+// wordMeasure is the member whose value is a measure of all rows.
+const wordMeasure = "_measure"
+
 // comparison is a value that is not written out: {"_field": path}, {"_measure": measure}, {"_values": {…}} or an expression.
 type comparison struct {
 	Field   *string         `json:"_field"`
@@ -26,7 +29,7 @@ func (c *comparison) word() string {
 	case c.Field != nil:
 		return "_field"
 	case c.Measure != nil:
-		return "_measure"
+		return wordMeasure
 	}
 	return "an expression"
 }

@@ -3,6 +3,7 @@ package read
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -36,6 +37,9 @@ var (
 // wordNumber is the expression for the number that a text holds.
 const wordNumber = "number"
 
+// isLength names what other programs call the length of a text.
+var isLength = map[string]bool{"length": true, "len": true, "char_length": true, "character_length": true, "strlen": true}
+
 // computes reports whether a word is one of an expression about the row itself.
 func computes(word string) bool {
 	_, isOperator := operators[word]
@@ -66,6 +70,9 @@ func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Fiel
 	if function == wordOuter {
 		return r.rows.outside(r.argument, value)
 	}
+	if function == wordMeasure {
+		return nil, r.factor(value)
+	}
 	if _, ok := measureFuncs[function]; ok {
 		path, ok := jsontext.ReadString(value)
 		if !ok {
@@ -85,6 +92,22 @@ func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Fiel
 		return nil, err
 	}
 	return r.rows.compute(computedValue{field: computedField(arithmetic.Column(name))})
+}
+
+// factor says where to compute with a measure of all rows: in it.
+func (r *expressionReader) factor(measure json.RawMessage) error {
+	for function, of := range call.Members(measure) {
+		if path, ok := jsontext.ReadString(of); ok && takesExpressions(function) {
+			return call.Invalid(`%s: a _measure is no operand; put the factor into it: {"_measure": {%q: {"mul": [%q, 3]}}}`, r.argument, function, path)
+		}
+	}
+	return call.Invalid(`%s: a _measure is no operand; put the factor into it, as in {"_measure": {"avg": {"mul": [field, 3]}}}`, r.argument)
+}
+
+// takesExpressions reports whether a measure's function takes a number that is computed.
+func takesExpressions(function string) bool {
+	of, ok := measureFuncs[function]
+	return ok && of != database.Texts && function != "percentile" && !countsRows(of)
 }
 
 // form says what an expression must be.
@@ -124,6 +147,9 @@ func (r *expressionReader) arithmetic(function string, raw, value json.RawMessag
 	if !known && !isTime {
 		if instead, ok := otherOperators[strings.ToLower(function)]; ok {
 			return a, call.Invalid("%s: there is no %q; send %q", r.argument, function, instead)
+		}
+		if isLength[strings.ToLower(function)] {
+			return a, call.Invalid("%s: the length of a text cannot be computed; leave it out, or count from the texts of list", r.argument)
 		}
 		return a, r.form(raw)
 	}
@@ -169,7 +195,11 @@ func (r *expressionReader) number(raw json.RawMessage) (database.Operand, error)
 	}
 	o, field, err := r.operand(raw)
 	if err == nil && !o.Column.Summable() {
-		err = call.Invalid("%s: %s is of type %s, and only numbers can be computed with; for the time between two dates send {\"days\": [from, to]}", r.argument, field, o.Column.Kind)
+		instead := ""
+		if kind := o.Column.Kind; kind == database.Date || kind.IsMoment() {
+			instead = fmt.Sprintf(`; of dates there is the time between two, {"days", "hours" or "seconds": [from, to]}, such as {"days": [%q, {"_now": "0d"}]}`, field)
+		}
+		err = call.Invalid("%s: %s is of type %s, and only numbers can be computed with%s", r.argument, field, o.Column.Kind, instead)
 	}
 	return o, err
 }

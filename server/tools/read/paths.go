@@ -137,7 +137,7 @@ func (s *RowSet) lead(argument, path string, find func(at place, rest string) bo
 				return place{}, "", err
 			}
 			if value == nil {
-				return place{}, "", leadsToMany(argument, path, r, strings.TrimSuffix(path, "__"+behind))
+				return place{}, "", leadsToMany(s.Scope.Model(), argument, path, r, strings.TrimSuffix(path, "__"+behind))
 			}
 			at = at.at(value)
 			continue
@@ -154,10 +154,17 @@ func (s *RowSet) lead(argument, path string, find func(at place, rest string) bo
 }
 
 // leadsToMany says what to do with a relation to many rows where a single value is wanted; name is the path as far as the
-// relation.
-func leadsToMany(argument, path string, r *catalog.Relation, name string) error {
-	return call.Invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; send %s__count, or %s__sum__field (also avg, min, max); only filters take other paths through it (rows that have none of them: %s__none); to group those rows, start from the model %s",
-		argument, path, r.Name, r.Target.Name, name, name, name, r.Target.Name)
+// relation, own the model that the call asks for, if it is known.
+func leadsToMany(own *catalog.Model, argument, path string, r *catalog.Relation, name string) error {
+	instead, groups := "", "to group those rows, start from the model "+r.Target.Name
+	if strings.HasPrefix(argument, "measures: ") {
+		instead = fmt.Sprintf(`, as a measure {"sum": {"count": %q, "filters": {…}}}`, name)
+	}
+	if r.Target == own && name != r.Name {
+		groups = fmt.Sprintf("pairs of two rows of %s cannot be grouped", r.Target.Name)
+	}
+	return call.Invalid("%s: %s: %s leads to many rows of %s, so it has no single value here; send %s__count, or %s__sum__field (also avg, min, max)%s; only filters take other paths through it (rows that have none of them: %s__none); %s",
+		argument, path, r.Name, r.Target.Name, name, name, instead, name, groups)
 }
 
 // errNoPath says where a path ends that names nothing: the caller knows what it should have named there.
@@ -264,7 +271,7 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 		return call.Invalid("%s: %s: %s is a field, with nothing behind it%s", argument, path, name, e.at.rowHint(f))
 	}
 	if r, _, ok := e.at.scope.Follow(e.rest); ok && r.Many {
-		return leadsToMany(argument, path, r, path)
+		return leadsToMany(nil, argument, path, r, path)
 	}
 	if path != e.rest {
 		argument += ": " + path
