@@ -45,7 +45,7 @@ func TestAnswersOfReads(t *testing.T) {
 		{"autocomplete_author", `{"term":"2"}`, `{"model":"author","term":"2","count":1,"results":[{"id":2,"text":"Le Guin"}]}`},
 		{"autocomplete_author", `{"term":"guin le"}`, `{"model":"author","term":"guin le","count":1,"results":[{"id":2,"text":"Le Guin"}]}`},
 		{"autocomplete_author", `{"term":"%"}`, `{"model":"author","term":"%","count":0,"results":[]}`},
-		{"autocomplete_author", `{"limit":1}`, `{"model":"author","term":"","count":1,"results":[{"id":1,"text":"Herbert"}],"next_offset":1,"notice":"there are more rows: offset 1 leads to the rest"}`},
+		{"autocomplete_author", `{"limit":1}`, `{"model":"author","term":"","count":1,"results":[{"id":1,"text":"Herbert"}],"next_offset":1,"notice":"more rows: offset 1"}`},
 		{"autocomplete_author", `{"limit":1,"offset":1}`, `{"model":"author","term":"","count":1,"results":[{"id":2,"text":"Le Guin"}]}`},
 		{"autocomplete_tag", `{"term":"1,sand"}`, `{"model":"tag","term":"1,sand","count":1,"results":[{"id":"1,sand","text":"sand"}]}`},
 		{"autocomplete_review", `{"term":"1"}`, `{"model":"review","term":"1","count":1,"results":[{"id":1,"text":"1 (Dune)"}]}`},

@@ -51,7 +51,7 @@ var questions = []struct{ name, token, tool, arguments, answer string }{
 	{"distinct values", "viewer", "aggregate_book", `{"group_by":["author__country__name"],"total":"exact"}`,
 		`{"count":3,"total_groups":3,"results":[{"author__country__name":"Poland"},{"author__country__name":"United Kingdom"},{"author__country__name":"United States"}]}`},
 	{"pages of groups", "viewer", "aggregate_book", `{"group_by":["title"],"order_by":["-title"],"limit":1,"offset":1,"total":"exact"}`,
-		`{"count":1,"total_groups":5,"results":[{"title":"The Left Hand of Darkness"}],"next_offset":2,"notice":"there are more groups: offset 2 leads to the rest"}`},
+		`{"count":1,"total_groups":5,"results":[{"title":"The Left Hand of Darkness"}],"next_offset":2,"notice":"more groups: offset 2"}`},
 	{"search", "viewer", "aggregate_book", `{"search":"solaris","measures":{"n":{"count":"*"}}}`,
 		`{"count":1,"results":[{"n":2}]}`},
 	{"having by a group and another measure", "viewer", "aggregate_book", `{"group_by":["region"],"measures":{"n":{"count":"*"},"paged":{"count":"pages"}},"having":{"_any":[{"region":"apac"},{"paged__lt":{"_field":"n"}}]}}`,

@@ -310,12 +310,12 @@ func pieces(s *suite, t *testing.T) {
 	created := s.ok(t, "root", "create_sample", `{"data":{"words":"aé\"𝄞z","raw":"AP8Q","doc":{"a":[1,2]}}}`)
 	id := fmt.Sprint(at(t, created, "id"))
 	for _, test := range []struct{ name, arguments, want string }{
-		{"the beginning of a text", `"field":"words","length":2`, `{"id":` + id + `,"field":"words","offset":0,"value":"aé","next_offset":2,"notice":"there are more characters: offset 2 leads to the rest"}`},
-		{"the middle of a text", `"field":"words","offset":2,"length":2`, `{"id":` + id + `,"field":"words","offset":2,"value":"\"𝄞","next_offset":4,"notice":"there are more characters: offset 4 leads to the rest"}`},
+		{"the beginning of a text", `"field":"words","length":2`, `{"id":` + id + `,"field":"words","offset":0,"value":"aé","next_offset":2,"notice":"more characters: offset 2"}`},
+		{"the middle of a text", `"field":"words","offset":2,"length":2`, `{"id":` + id + `,"field":"words","offset":2,"value":"\"𝄞","next_offset":4,"notice":"more characters: offset 4"}`},
 		{"the end of a text", `"field":"words","offset":4,"length":2`, `{"id":` + id + `,"field":"words","offset":4,"value":"z"}`},
 		{"a whole text", `"field":"words"`, `{"id":` + id + `,"field":"words","offset":0,"value":"aé\"𝄞z"}`},
 		{"behind the end", `"field":"words","offset":9999999999`, `{"id":` + id + `,"field":"words","offset":9999999999,"value":""}`},
-		{"the beginning of bytes", `"field":"raw","length":2`, `{"id":` + id + `,"field":"raw","offset":0,"value":"AP8=","next_offset":2,"notice":"there are more bytes: offset 2 leads to the rest"}`},
+		{"the beginning of bytes", `"field":"raw","length":2`, `{"id":` + id + `,"field":"raw","offset":0,"value":"AP8=","next_offset":2,"notice":"more bytes: offset 2"}`},
 		{"the end of bytes", `"field":"raw","offset":2,"length":2`, `{"id":` + id + `,"field":"raw","offset":2,"value":"EA=="}`},
 	} {
 		s.check(t, test.name, func(t *testing.T) {

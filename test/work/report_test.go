@@ -56,7 +56,7 @@ func TestReports(t *testing.T) {
 				{`{"report":"under"}`, `{"report":"under","count":0,"results":[]}`},
 				{`{"report":"mine"}`, `{"report":"mine","count":2,"results":[{"name":"Ann"},{"name":"Bob"}]}`},
 				{`{"report":"twins"}`, `{"report":"twins","count":1,"results":[{"name":"Ann","name_2":"Cy"}]}`},
-				{`{"report":"under","parameters":{"who":3},"limit":2}`, `{"report":"under","count":2,"results":[{"id":3,"name":"Cy"},{"id":4,"name":"Di"}],"next_offset":2,"notice":"there are more rows: offset 2 leads to the rest"}`},
+				{`{"report":"under","parameters":{"who":3},"limit":2}`, `{"report":"under","count":2,"results":[{"id":3,"name":"Cy"},{"id":4,"name":"Di"}],"next_offset":2,"notice":"more rows: offset 2"}`},
 				{`{"report":"under","parameters":{"who":3},"limit":2,"offset":2}`, `{"report":"under","count":1,"results":[{"id":5,"name":"Ed"}]}`},
 				{`{"report":"under","parameters":{"who":3},"offset":7}`, `{"report":"under","count":0,"results":[]}`},
 				{`{"report":"secret"}`, `{"error":"Permission denied: cannot run secret on player; you may run ranks, under, mine, twins, none","code":"permission_denied"}`},

@@ -66,13 +66,16 @@ func (p *PageEnd) Ending() Ending {
 	if !p.More || p.asksNone() {
 		return e
 	}
-	goOn := p.Narrow
+	goOn, next := p.Narrow, ""
 	switch {
 	case p.Cursor != "":
-		e.NextCursor, goOn = p.Cursor, "next_cursor leads to the rest"
+		e.NextCursor, next = p.Cursor, "next_cursor"
 	case !p.Fixed:
 		e.NextOffset = p.Offset + p.Count
-		goOn = fmt.Sprintf("offset %d leads to the rest", e.NextOffset)
+		next = fmt.Sprintf("offset %d", e.NextOffset)
+	}
+	if next != "" {
+		goOn = next + " leads to the rest"
 	}
 	if p.Cut {
 		e.Notice = p.cutNotice(goOn)
@@ -83,6 +86,8 @@ func (p *PageEnd) Ending() Ending {
 		e.Notice = fmt.Sprintf("there are more %s than one answer has (%d): %s", p.Things, p.MostLimit, goOn)
 	case p.Limit == p.UsualLimit && p.MostLimit > 0:
 		e.Notice = fmt.Sprintf("there are more %s: %s, or ask for more with limit (at most %d)", p.Things, goOn, p.MostLimit)
+	case next != "": // the call asked for so many
+		e.Notice = fmt.Sprintf("more %s: %s", p.Things, next)
 	default:
 		e.Notice = fmt.Sprintf("there are more %s: %s", p.Things, goOn)
 	}

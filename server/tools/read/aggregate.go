@@ -143,6 +143,8 @@ type groupReader struct {
 	// ofRows names the grouping's measures, in their order. derived are the measures of other measures.
 	ofRows  []string
 	derived []*derivedMeasure
+	// hasGaps is set if fill adds groups.
+	hasGaps bool
 }
 
 func newGroupReader(rows *RowSet) *groupReader {

@@ -20,8 +20,8 @@ func (g *groupReader) notes(a *aggregateArguments, having []string) []string {
 	if i := slices.IndexFunc(g.derived, (*derivedMeasure).skipsGaps); i >= 0 && !a.fill && g.hasTime() {
 		notes = append(notes, fmt.Sprintf("%s goes by the groups that have rows; fill: true adds the empty ones", g.derived[i].name))
 	}
-	if a.fill {
-		notes = append(notes, "fill adds groups between the first and the last that have rows")
+	if g.hasGaps {
+		notes = append(notes, "fill added groups between the first and the last that have rows")
 	}
 	for i := range g.grouping.Measures {
 		if note := g.repeats(i); note != "" {

@@ -56,6 +56,7 @@ func (g *groupReader) filled(c *call.Call) (database.Source, error) {
 		return groups, call.Invalid("fill: %d %s for each of %d combinations of the other groups are more than %d groups; narrow the filters, or group by less",
 			len(pieces), times[g.grouping.Keys[key].Part].name, span.Others, maxFilled)
 	}
+	g.hasGaps = len(pieces)*span.Others > span.Groups
 	return (&database.Filling{From: groups, Key: key, Keys: len(g.grouping.Keys), Pieces: pieces}).Source(), nil
 }
 
@@ -80,10 +81,11 @@ func (g *groupReader) timeKey() (int, error) {
 	return 0, call.Invalid("fill: group_by has several pieces of dates, %s; leave one of them", strings.Join(found, ", "))
 }
 
-// timeSpan is the first and the last piece of time of groups, as texts, and how many combinations of their other keys there are.
+// timeSpan is the first and the last piece of time of groups, as texts, how many groups have one, and how many combinations of their
+// other keys there are.
 type timeSpan struct {
-	First, Last string
-	Others      int
+	First, Last    string
+	Groups, Others int
 }
 
 // span asks for the time span of the rows.
@@ -96,20 +98,24 @@ func (g *groupReader) span(c *call.Call, key database.GroupKey, others []databas
 	plan := &database.Select{Limit: 1, From: (&database.Grouping{From: pieces, Measures: []database.Measure{{Func: database.Min, Ref: first}, {Func: database.Max, Ref: first}}}).Source()}
 	ends := plan.From.Table().Columns
 	plan.Output = []database.Output{{Name: "first", Columns: ends[:1]}, {Name: "last", Columns: ends[1:]}}
+	having := of(append([]database.GroupKey{key}, others...)...)
+	groups := (&database.Grouping{From: having, Measures: []database.Measure{{Func: database.Count, Ref: database.Ref{Column: having.Table().Columns[0]}}}}).Source()
+	plan.Joins = []*database.Join{{From: groups}}
+	plan.Output = append(plan.Output, database.Output{Name: "groups", Join: plan.Joins[0], Columns: groups.Table().Columns})
 	if len(others) > 0 {
 		counted := (&database.Grouping{From: of(others...), Measures: []database.Measure{{Func: database.CountRows}}}).Source()
-		plan.Joins = []*database.Join{{From: counted}}
-		plan.Output = append(plan.Output, database.Output{Name: "others", Join: plan.Joins[0], Columns: counted.Table().Columns})
+		plan.Joins = append(plan.Joins, &database.Join{From: counted})
+		plan.Output = append(plan.Output, database.Output{Name: "others", Join: plan.Joins[1], Columns: counted.Table().Columns})
 	}
 	rows, _, err := call.ReadAll[struct {
-		First, Last json.RawMessage
-		Others      int
+		First, Last    json.RawMessage
+		Groups, Others int
 	}](c.Ctx, c.DB, plan)
 	if err != nil || len(rows) == 0 || string(rows[0].First) == "null" {
 		return timeSpan{}, explainRead(g.rows.Scope, err)
 	}
 	text := func(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
-	return timeSpan{First: text(rows[0].First), Last: text(rows[0].Last), Others: max(rows[0].Others, 1)}, nil
+	return timeSpan{First: text(rows[0].First), Last: text(rows[0].Last), Groups: rows[0].Groups, Others: max(rows[0].Others, 1)}, nil
 }
 
 // pieces are the pieces of time of the span.
