@@ -132,6 +132,7 @@ func (n *exampleNames) fields() []string {
 	l.add("{as: t, mul: [‹number›, ‹second›]}; add, sub, div; 3 levels deep; t goes into filters, order_by, group_by; names: letters, digits, _")
 	l.add("{as: t, round: [‹number›, 1]}")
 	l.add("{as: t, bucket: [‹number›, 10]}: rounded down to a multiple of 10")
+	l.add("{as: t, number: ‹text›}: the number that a text holds")
 	l.add("{as: t, days: [‹moment›, {_now: 0d}]}; hours, seconds")
 	l.add("‹many›__count; ‹sum›; avg, min, max")
 	l.add("{as: t, count: ‹many›, filters: {…}}; sum: relation__field")
