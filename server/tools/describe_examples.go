@@ -146,7 +146,7 @@ func (n *exampleNames) groups() []string {
 	l.add("‹moment›__month: 2026-04, __quarter: 2026-Q2, __week: 2026-W14, __day, __year" + n.hour)
 	l.add("‹moment›__weekday: 1 (Monday) to 7, __month_of_year, __quarter_of_year" + n.hourOfDay)
 	l.add("‹text›__prefix_1: the first letter")
-	l.add("values with as are defined here; aggregate has no fields")
+	l.add("{as: t, …} as in fields of list: aggregate has no fields, and computes them here")
 	if !n.small {
 		l.add("the argument fill: true adds empty groups of ‹moment›__month, …")
 	}
@@ -174,9 +174,9 @@ func (n *exampleNames) measures() []string {
 	l.add("{previous: m, by: 4}: of quarters, a year before")
 	l.add("{change: m}: (m - previous) / previous; by")
 	if n.small {
-		l.add("mean to change take per: [group], none of them another")
+		l.add("these six may have per: [group], and are of measures that are none of them")
 	} else {
-		l.add("share to change take per: [group]; mean to change, none of them another")
+		l.add("share and these six may have per: [group]; the six are of measures that are none of them")
 	}
 	return l.all
 }
@@ -192,7 +192,7 @@ func (n *exampleNames) filters(lists, computes bool) []string {
 	l.add("{‹moment›__gte: {_now: -30d}}; {‹moment›__month: 2026-04}")
 	l.add("{‹number›__gt: {_field: ‹number2›}}; {‹number›__gt: {mul: [‹second›, 2]}}")
 	if computes {
-		l.add("{‹number›__gt: {_measure: {avg: {mul: [‹number›, 3]}, filters: {…}}}}: factor inside")
+		l.add("{‹number›__gt: {_measure: {avg: {mul: [‹number›, 3]}, filters: {…}}}}: a factor goes into the measure")
 	}
 	if lists {
 		l.add("{‹group›__in: {_values: {model: ‹model›, field: ‹group›, filters: {…}}}}")
