@@ -16,8 +16,8 @@ type askingForms struct {
 	Measures []string `json:"measures,omitempty"`
 	Having   []string `json:"having,omitempty"`
 	Segments string   `json:"segments,omitempty"`
-	Filters  []string `json:"filters"`
-	Top      []string `json:"top"`
+	Filters  []string `json:"filters,omitempty"`
+	Top      []string `json:"top,omitempty"`
 	// Search tells how search works if it finds words by an index.
 	Search string `json:"search,omitempty"`
 	// SimilarTo tells by what similar rows are found.
