@@ -146,7 +146,7 @@ func (n *exampleNames) groups() []string {
 	l.add("‹moment›__month: 2026-04, __quarter: 2026-Q2, __week: 2026-W14, __day, __year" + n.hour)
 	l.add("‹moment›__weekday: 1 (Monday) to 7, __month_of_year, __quarter_of_year" + n.hourOfDay)
 	l.add("‹text›__prefix_1: the first letter")
-	l.add("{as: t, …} as in fields of list: aggregate has no fields, and computes them here")
+	l.add("computed values, as those of list's fields, stand here: aggregate has no fields")
 	if !n.small {
 		l.add("the argument fill: true adds empty groups of ‹moment›__month, …")
 	}
