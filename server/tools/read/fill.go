@@ -93,19 +93,17 @@ func (g *groupReader) span(c *call.Call, key database.GroupKey, others []databas
 	of := func(keys ...database.GroupKey) database.Source {
 		return (&database.Grouping{From: g.grouping.From, Joins: g.grouping.Joins, Where: g.grouping.Where, Keys: keys}).Source()
 	}
-	pieces := of(key)
-	first := database.Ref{Column: pieces.Table().Columns[0]}
-	plan := &database.Select{Limit: 1, From: (&database.Grouping{From: pieces, Measures: []database.Measure{{Func: database.Min, Ref: first}, {Func: database.Max, Ref: first}}}).Source()}
-	ends := plan.From.Table().Columns
-	plan.Output = []database.Output{{Name: "first", Columns: ends[:1]}, {Name: "last", Columns: ends[1:]}}
-	having := of(append([]database.GroupKey{key}, others...)...)
-	groups := (&database.Grouping{From: having, Measures: []database.Measure{{Func: database.Count, Ref: database.Ref{Column: having.Table().Columns[0]}}}}).Source()
-	plan.Joins = []*database.Join{{From: groups}}
-	plan.Output = append(plan.Output, database.Output{Name: "groups", Join: plan.Joins[0], Columns: groups.Table().Columns})
+	groups := of(append([]database.GroupKey{key}, others...)...)
+	piece := database.Ref{Column: groups.Table().Columns[0]}
+	plan := &database.Select{Limit: 1, From: (&database.Grouping{From: groups, Measures: []database.Measure{
+		{Func: database.Min, Ref: piece}, {Func: database.Max, Ref: piece}, {Func: database.Count, Ref: piece},
+	}}).Source()}
+	measured := plan.From.Table().Columns
+	plan.Output = []database.Output{{Name: "first", Columns: measured[:1]}, {Name: "last", Columns: measured[1:2]}, {Name: "groups", Columns: measured[2:]}}
 	if len(others) > 0 {
 		counted := (&database.Grouping{From: of(others...), Measures: []database.Measure{{Func: database.CountRows}}}).Source()
-		plan.Joins = append(plan.Joins, &database.Join{From: counted})
-		plan.Output = append(plan.Output, database.Output{Name: "others", Join: plan.Joins[1], Columns: counted.Table().Columns})
+		plan.Joins = []*database.Join{{From: counted}}
+		plan.Output = append(plan.Output, database.Output{Name: "others", Join: plan.Joins[0], Columns: counted.Table().Columns})
 	}
 	rows, _, err := call.ReadAll[struct {
 		First, Last    json.RawMessage
