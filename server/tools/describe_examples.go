@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -30,13 +29,12 @@ type exampleNames struct {
 func exampleNamesOf(models *catalog.Catalog, scope access.Scope) *exampleNames {
 	m := scope.Model()
 	n := &exampleNames{model: m.Name, second: "2", small: m.Declared.MinGroupSize > 1}
-	for i, name := range numbersOf(scope) {
-		if i == 0 {
-			n.number = name
-		} else {
-			n.second, n.number2 = name, name
-			break
-		}
+	numbers := read.MeasuredFields(scope, database.Sum)
+	if len(numbers) > 0 {
+		n.number = numbers[0]
+	}
+	if len(numbers) > 1 {
+		n.second, n.number2 = numbers[1], numbers[1]
 	}
 	for _, name := range read.GroupedFields(scope) {
 		switch kind := scope.Field(name).Compared().Column.Kind; {
@@ -67,7 +65,7 @@ func (n *exampleNames) relations(models *catalog.Catalog, scope access.Scope) {
 		_, target, _ := scope.Follow(r.Name)
 		if r.Many && n.many == "" {
 			n.many = r.Name
-			if numbers := numbersOf(target); len(numbers) > 0 && call.FindOperation("aggregate").OfferedFor(models, target.Model()) {
+			if numbers := read.MeasuredFields(target, database.Sum); len(numbers) > 0 && call.FindOperation("aggregate").OfferedFor(models, target.Model()) {
 				n.sum = r.Name + "__sum__" + numbers[0]
 			}
 		}
@@ -96,19 +94,7 @@ func fieldOf(scope access.Scope, columns []*database.Column) *catalog.Field {
 	return nil
 }
 
-// numbersOf are the fields to compute with that are no keys and hold no codes.
-func numbersOf(scope access.Scope) []string {
-	var names []string
-	keys := read.ForeignKeys(scope)
-	for _, f := range scope.Fields() {
-		if !f.Masked && !f.PrimaryKey && !f.HoldsCodes() && f.Compared().Column.Summable() && !slices.Contains(keys, f.Column) {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
-// lines are lines about asking that begin with examples of the model's own names; a line whose name the model does not have is left out.
+// lines are lines about asking that begin with examples of the model's own names. A line is left out if the model lacks a name in it.
 type lines struct {
 	*exampleNames
 	all []string

@@ -244,7 +244,7 @@ func (s *RowSet) measured(argument, function, path string, m *database.Measure) 
 		} else if c.Kind == database.Text && computesNumbers(of) {
 			message += fmt.Sprintf("; if it holds numbers, %s", s.numberForm(function, path))
 		}
-		if fields := measuredFields(at.scope, of); len(fields) > 0 {
+		if fields := MeasuredFields(at.scope, of); len(fields) > 0 {
 			message += fmt.Sprintf("; the fields of %s that it takes are %s", at.scope.Model().Name, strings.Join(fields, ", "))
 		}
 		return call.Invalid("%s: %s", argument, message)
@@ -297,9 +297,9 @@ func computesNumbers(of database.MeasureFunc) bool {
 	return of == database.Sum || of == database.Avg || of == database.Deviation || of == database.Percentile
 }
 
-// measuredFields are the names of the fields that a function of measures takes. Keys are left out if it adds: a sum of them
+// MeasuredFields are the names of the fields that a function of measures takes. Keys are left out if it adds: a sum of them
 // means nothing.
-func measuredFields(scope access.Scope, of database.MeasureFunc) []string {
+func MeasuredFields(scope access.Scope, of database.MeasureFunc) []string {
 	var names []string
 	keys := ForeignKeys(scope)
 	adds := computesNumbers(of)
