@@ -27,7 +27,7 @@ func (g *grouping) takesNumber(v value) bool {
 	return v.source >= 0 && (v.aggregate == "sum" || v.aggregate == "avg") && v.column.asNumber()
 }
 
-// measured is what a measure is of.
+// measured returns the operand of a measure.
 func (g *grouping) measured(v value) any {
 	switch {
 	case v.source < 0:

@@ -16,10 +16,7 @@ func (c *compiler) compareQuery(o operand, operator string, q *sqltree.Query) (c
 	if len(a.parts) != 1 || len(a.parts[0].Members) != 1 || a.parts[0].Total {
 		return nil, unable("a comparison with a query of several answers")
 	}
-	if found := c.extremeRow(o, operator, q); found != nil {
-		return found, nil
-	}
-	if found := c.extremeGroup(o, operator, q); found != nil {
+	if found := c.extreme(o, operator, q); found != nil {
 		return found, nil
 	}
 	text, plain, known := c.isText(q)
