@@ -210,7 +210,7 @@ func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessag
 	if gone := r.entry.Action == "delete"; gone != (now == nil) {
 		return u.conflict(r, now)
 	}
-	since, err := u.entriesOf(r.entry, database.GreaterOrEqual, row.entries[len(row.entries)-1], len(row.entries)+1)
+	since, err := u.entriesFrom(row.entries[len(row.entries)-1], database.GreaterOrEqual, len(row.entries)+1)
 	if err != nil {
 		return err
 	}
@@ -220,11 +220,11 @@ func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessag
 	return nil
 }
 
-// entriesOf returns the journal's entries about an entry's row that another entry of the row is compared with, but for those of
-// this call: of its newer ones (Greater), itself among them (GreaterOrEqual), and as more says.
-func (u *undoing) entriesOf(e *undoEntry, op database.CompareOp, than *undoEntry, limit int, more ...database.Condition) ([]*undoEntry, error) {
+// entriesFrom returns entries about the row of an entry that are newer (Greater), or newer and the entry itself (GreaterOrEqual), and
+// meet more conditions. Entries of this call are left out.
+func (u *undoing) entriesFrom(e *undoEntry, op database.CompareOp, limit int, more ...database.Condition) ([]*undoEntry, error) {
 	table := u.call.Catalog.Audit()
-	id, err := lookup.ParseShown(table.Column("id"), than.ID)
+	id, err := lookup.ParseShown(table.Column("id"), e.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (u *undoing) entriesOf(e *undoEntry, op database.CompareOp, than *undoEntry
 // isAnother reports whether the row was deleted after the change, or made again: the row that is there now is another one.
 func (u *undoing) isAnother(e *undoEntry) (bool, error) {
 	table := u.call.Catalog.Audit()
-	since, err := u.entriesOf(e, database.Greater, e, 1, database.Or{textEquals(table, "action", "create"), textEquals(table, "action", "delete")})
+	since, err := u.entriesFrom(e, database.Greater, 1, database.Or{textEquals(table, "action", "create"), textEquals(table, "action", "delete")})
 	return len(since) > 0, err
 }
 
@@ -261,8 +261,8 @@ func (u *undoing) isRestored(r *reversal, now json.RawMessage) bool {
 }
 
 // conflict is the error about a row that was changed since: it shows what the change left, and what is there now. Of a row
-// that is gone, or out of the token's sight, it shows nothing, and who sees the row that has its key now may not see what was there
-// before.
+// that is gone, or out of the token's sight, it shows nothing. If another row has its key now, it shows that one alone: whoever sees
+// it may not see the row before.
 func (u *undoing) conflict(r *reversal, now json.RawMessage) error {
 	left := json.RawMessage("null")
 	if now == nil {
