@@ -79,8 +79,8 @@ func newServer(name, folder string, e engine) (*server, error) {
 	return s, s.makeTemporary()
 }
 
-// makeTemporary makes the folder of the server's temporary files. It must be the server's alone: MariaDB and MySQL remove all
-// temporary tables in it when they start, also those of another server, which then crashes.
+// makeTemporary makes the folder of the server's temporary files. Servers must not share one: MariaDB and MySQL remove all temporary
+// tables in it when they start, and a server crashes if another one removes its tables.
 func (s *server) makeTemporary() error {
 	if err := os.MkdirAll(s.temporary(), 0o700); err != nil || s.owner == nil {
 		return err

@@ -52,7 +52,7 @@ func between(before, middle, after string) func(a, b string) string {
 	return func(a, b string) string { return before + a + " " + middle + " " + b + after }
 }
 
-// places are the tables whose names are what they are for: an index of a distance, none, or a column that is not shown.
+// places are the names of the tables. A name says what its table is for: an index of a distance, no index, or a column that is not shown.
 func (v vectorSQL) places() []string {
 	return slices.Sorted(maps.Keys(v.distances))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/jobs/sqltree"
 )
 
-// declarations are what exposures declare in the second count: relations where the set's own queries join without a foreign key,
+// declarations say what exposures declare in the second count: relations where the set's own queries join without a foreign key,
 // reads where they compute with texts, and larger pages of tables that have more rows than a page.
 type declarations struct {
 	// relations are by their table's name.

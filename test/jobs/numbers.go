@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// numberTexts is what texts of a column hold as numbers.
+// numberTexts says which numbers the texts of a column hold.
 type numberTexts struct {
 	// reads is the type of the numbers.
 	reads string
@@ -23,7 +23,7 @@ var (
 	decimalText = regexp.MustCompile(`^ *[+-]?([0-9]{1,20}(\.[0-9]{1,12})?|\.[0-9]{1,12}) *$`)
 )
 
-// numbersIn finds out what texts of a column hold as numbers; nil if SQLite computes with one of them otherwise than the server, or if
+// numbersIn finds out which numbers the texts of a column hold. It returns nil if SQLite computes with one of them otherwise than the server, or if
 // none is a number.
 func (s *source) numbersIn(ctx context.Context, t *sourceTable, c *sourceColumn) (*numberTexts, error) {
 	texts, err := s.texts(ctx, fmt.Sprintf("SELECT DISTINCT %[1]s, CAST(%[1]s AS REAL) = 0 FROM %[2]s WHERE %[1]s IS NOT NULL", quote(c.name), quote(t.name)), 2)

@@ -38,7 +38,7 @@ type sourceColumn struct {
 	folded bool
 	// distinct reports whether every row has another value.
 	distinct bool
-	// numbers is what the texts hold as numbers; nil if that is not what SQLite computes with.
+	// numbers says which numbers the texts hold. It is nil if SQLite computes with other ones.
 	numbers *numberTexts
 	// plain reports whether all texts are of small letters and digits of ASCII alone.
 	plain bool

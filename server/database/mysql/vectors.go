@@ -71,7 +71,7 @@ func (i *introspection) readDistance(ctx context.Context, t *database.Table, c *
 //
 //	VECTOR KEY `near` (`place`) `M`='8' `DISTANCE`='cosine'
 //
-// The Euclidean distance is that of an index which names none. Names may lack their quotes.
+// An index that names no distance has the Euclidean one. Names may lack their quotes.
 func indexDistances(definition string) map[string]database.DistanceKind {
 	all := map[string]database.DistanceKind{}
 	pieces := tokens(definition)

@@ -44,8 +44,8 @@ type Column struct {
 	Dates bool
 	// Texts reports whether a row has a text here, whatever the declared type, and Mixed whether others have numbers.
 	Texts, Mixed bool
-	// Numbers reports whether {"number": field} is what SQLite computes with each text, or a text is none and SQLite takes it for 0;
-	// SomeNone whether there are such texts.
+	// Numbers reports whether SQLite computes with each text as {"number": field} does, or takes a text that is no number for 0.
+	// SomeNone reports whether there are texts of the second kind.
 	Numbers, SomeNone bool
 	// Read reports whether the server reads the texts as numbers, Others whether there are texts that are none, which SQLite takes for 0.
 	// OneLength reports whether all are whole numbers of equally many digits, so that their order is that of the texts.
