@@ -178,18 +178,45 @@ func (cal Calendar) withMoments(c *database.Column, raw json.RawMessage) (json.R
 	return json.Marshal(all)
 }
 
-// Moment is the timestamp in UTC that {"_now": …} means; false if the value is none.
-func (cal Calendar) Moment(raw json.RawMessage) (text string, ok bool, err error) {
+// Moment is the timestamp in UTC that {"_now": …} means, or the text of a date or timestamp; false if the value is neither. A text
+// is in UTC if it has no zone; but a day begins in the calendar's zone if the column beside it, which may be nil, has moments.
+func (cal Calendar) Moment(raw json.RawMessage, beside *database.Column) (text string, ok bool, err error) {
+	if written, isText := jsontext.ReadString(raw); isText {
+		if text, ok = cal.written(written, beside); !ok && looksLikeDate.MatchString(written) {
+			return "", true, fmt.Errorf("%s is no date or time; they are written as 2026-01-31 and 2026-01-31T12:00:00Z", Excerpt(raw))
+		}
+		return text, ok, nil
+	}
 	given, _ := jsontext.ReadObject(raw)
 	if _, ok := given[wordNow]; !ok {
 		return "", false, nil
 	}
-	quoted, err := cal.moment(&database.Column{Kind: database.Timestamp}, raw)
+	quoted, err := cal.moment(timestamps, raw)
 	if err != nil {
 		return "", true, err
 	}
 	text, _ = jsontext.ReadString(quoted)
 	return text, true, nil
+}
+
+// looksLikeDate matches what no name of a field looks like.
+var looksLikeDate = regexp.MustCompile(`^[0-9]{1,4}[-/.][0-9]`)
+
+// timestamps are values without a zone, in UTC.
+var timestamps = &database.Column{Kind: database.Timestamp}
+
+// written is the timestamp in UTC that a text tells.
+func (cal Calendar) written(text string, beside *database.Column) (string, bool) {
+	if !isPlainMoment(timestamps, text) {
+		return "", false
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil && beside != nil && cal.shifts(beside) {
+		year, month, of := day.Date()
+		return momentText(timestamps, startOfHour(year, month, of, 0, cal.Zone)), true
+	}
+	value, err := parseMoment(timestamps, text)
+	moment, isText := value.(string)
+	return moment, err == nil && isText
 }
 
 // moment is the moment that an object means.

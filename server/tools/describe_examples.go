@@ -116,12 +116,15 @@ func (l *lines) add(line string) {
 func (n *exampleNames) fields() []string {
 	l := &lines{exampleNames: n}
 	l.add("{as: t, mul: [‹number›, ‹second›]}; add, sub, div; 3 levels deep; t goes into filters, order_by, group_by; names: letters, digits, _")
+	if n.number == "" {
+		l.add("{as: t, mul: [‹many›__count, 2]}; add, sub, div; 3 levels deep; t goes into filters, order_by, group_by; names: letters, digits, _")
+	}
 	l.add("{as: t, round: [‹number›, 1]}")
 	l.add("{as: t, bucket: [‹number›, 10]}: rounded down to a multiple of 10")
 	l.add("{as: t, number: ‹text›}: the number that a text holds")
-	l.add("{as: t, days: [‹moment›, {_now: 0d}]}; hours, seconds")
-	l.add("‹many›__count; ‹sum›; avg, min, max")
-	l.add("{as: t, count: ‹many›, filters: {…}}; sum: relation__field")
+	l.add("{as: t, days: [‹moment›, 2026-01-31]}: from, to; or {_now: 0d}; hours, seconds")
+	l.add("‹many›__count; ‹sum›; avg, min, max; sum of no rows is null")
+	l.add("{as: t, count: ‹many›, filters: {…}}; sum: relation__field, relation__relation__count, relation__relation__sum__field")
 	l.add("‹siblings›__count: to the parent and back")
 	return l.all
 }
@@ -134,7 +137,7 @@ func (n *exampleNames) groups() []string {
 	l.add("‹text›__prefix_1: the first letter")
 	l.add("computed values, as those of list's fields, stand here: aggregate has no fields")
 	if !n.small {
-		l.add("the argument fill: true adds empty groups of ‹moment›__month, …")
+		l.add("the argument fill: true adds empty groups of ‹moment›__month, … between the first and the last with rows")
 	}
 	return l.all
 }
@@ -143,7 +146,7 @@ func (n *exampleNames) groups() []string {
 func (n *exampleNames) measures() []string {
 	l := &lines{exampleNames: n}
 	l.add("{count_distinct: ‹group›}")
-	l.add("{sum: {mul: [‹number›, ‹second›]}}; avg, min, max, median, stddev; null of no rows")
+	l.add("{sum: {mul: [‹number›, ‹second›]}}; avg, min, max, median, stddev (of a sample); null of no rows")
 	l.add("{percentile: [‹number›, 0.9]}")
 	if !n.small {
 		l.add("{texts: ‹text›}: distinct, sorted, joined by comma and blank")
@@ -154,7 +157,7 @@ func (n *exampleNames) measures() []string {
 		l.add("{share: m}: of all rows, 0 to 1")
 	}
 	l.add("{mean: m}: of all groups")
-	l.add("{rank: m}: 1 is the greatest")
+	l.add("{rank: m}: 1 is the greatest; equal ones share a rank, the next is left out")
 	l.add("{running: m}: in order_by")
 	l.add("{moving: m, last: 3}: average of 3 groups")
 	l.add("{previous: m, by: 4}: of quarters, a year before")

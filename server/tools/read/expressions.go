@@ -215,13 +215,11 @@ var plainNumber = regexp.MustCompile(`^-?[0-9]{1,20}(\.[0-9]{1,12})?$`)
 // elapsed reads the time between two moments.
 func (r *expressionReader) elapsed(unit database.Unit, parts []json.RawMessage) (a database.Arithmetic, err error) {
 	a.Operator, a.Unit = database.Elapsed, unit
-	for i, side := range []*database.Operand{&a.Left, &a.Right} {
-		moment, isNow, err := r.rows.calendar.Moment(parts[i])
-		if err != nil {
+	sides := []*database.Operand{&a.Left, &a.Right}
+	for i, side := range sides {
+		if _, isFixed, err := r.rows.calendar.Moment(parts[i], nil); err != nil {
 			return a, call.Invalid("%s: %s", r.argument, err)
-		}
-		if isNow {
-			side.Moment = moment
+		} else if isFixed {
 			continue
 		}
 		var field string
@@ -229,7 +227,12 @@ func (r *expressionReader) elapsed(unit database.Unit, parts []json.RawMessage) 
 			return a, err
 		}
 		if kind := side.Column.Kind; kind != database.Date && !kind.IsMoment() {
-			return a, call.Invalid(`%s: %s is of type %s, and days, hours and seconds are between dates, timestamps, or {"_now": "0d"}`, r.argument, field, kind)
+			return a, call.Invalid(`%s: %s is of type %s, and days, hours and seconds are between fields of dates or timestamps, "2026-01-31", or {"_now": "0d"}`, r.argument, field, kind)
+		}
+	}
+	for i, side := range sides {
+		if side.Column == nil {
+			side.Moment, _, _ = r.rows.calendar.Moment(parts[i], sides[1-i].Column) // it was read before
 		}
 	}
 	return a, nil

@@ -268,6 +268,9 @@ func (e errNoPath) unknown(argument, path, purpose string, names []string) error
 	}
 	name, _, further := strings.Cut(e.rest, "__")
 	if f := comparedField(e.at.scope, name); f != nil && further {
+		if kind := f.Column.Kind; kind == database.Date || kind.IsMoment() {
+			return call.Invalid("%s: %s: a part of a date is for group_by, filters and count_distinct; %s itself is a %s", argument, path, name, kind)
+		}
 		return call.Invalid("%s: %s: %s is a field, with nothing behind it%s", argument, path, name, e.at.rowHint(f))
 	}
 	if r, _, ok := e.at.scope.Follow(e.rest); ok && r.Many {

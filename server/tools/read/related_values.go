@@ -139,6 +139,8 @@ func (s *RowSet) relatedOf(argument, name, function, path string, filters json.R
 			return nil, noManyRelation(argument, function, path, at)
 		case r.Many && !ofRelated(function):
 			return nil, onlyOfGroups(argument, path, function, target)
+		case r.Many && function == "count" && leadsOn(target, behind):
+			return nil, call.Invalid(`%s: %s: for the rows behind both relations, send {"sum": "%s__count"}`, argument, path, path)
 		case r.Many && (behind == "") != (function == "count"):
 			return nil, call.Invalid(`%s: %s: send {"count": "%s"} for the number of rows, or {"sum": "%s__field"} (also avg, min, max, count_distinct) with a field of %s`, argument, path, r.Name, r.Name, target.Model().Name)
 		case r.Many:
@@ -157,6 +159,12 @@ func (s *RowSet) relatedOf(argument, name, function, path string, filters json.R
 		}
 		rest = behind
 	}
+}
+
+// leadsOn reports whether a path is one more relation to many rows.
+func leadsOn(scope access.Scope, path string) bool {
+	r, _, ok := scope.Follow(path)
+	return ok && r.Many
 }
 
 // follow is step for a path that is one relation.
