@@ -30,16 +30,22 @@ func (b *bench) compare(ops []operation) error {
 
 // ask asks a server once.
 func (b *bench) ask(op operation, p *program) (string, error) {
-	c, err := dial(p.address)
-	if err != nil {
-		return "", err
-	}
-	defer c.Close()
-	answer, err := c.ask(headOf(p.address, tokenOf(0)), []byte(b.load(op, p).sample()))
+	answer, err := b.askRaw(op, p)
 	if err != nil || b.show {
 		return string(answer), err
 	}
 	return inCommon(string(answer), op.writes), nil
+}
+
+// askRaw asks a server once, and returns the bytes of its answer.
+func (b *bench) askRaw(op operation, p *program) ([]byte, error) {
+	c, err := dial(p.address)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	l := b.load(op, p)
+	return c.ask(headOf(p.address, tokenOf(0), l.header), []byte(l.sample()))
 }
 
 var (

@@ -18,6 +18,7 @@ import (
 // load is what agents ask of a server: each connection sends a request, reads the answer, and sends the next.
 type load struct {
 	address     string
+	header      string
 	body        string // %d is a random number from 1 to most
 	most        int
 	connections int
@@ -60,7 +61,7 @@ func (l load) agent(n int, end time.Time) (latencies []time.Duration, size int64
 	}
 	defer c.Close()
 	random := rand.New(rand.NewPCG(uint64(end.UnixNano()), uint64(n)))
-	head, body := headOf(l.address, tokenOf(n)), []byte(nil)
+	head, body := headOf(l.address, tokenOf(n), l.header), []byte(nil)
 	pieces := strings.Split(l.body, "%d")
 	for {
 		began := time.Now()
@@ -97,10 +98,10 @@ func dial(address string) (*client, error) {
 	return &client{Conn: conn, reader: bufio.NewReaderSize(conn, 64<<10)}, nil
 }
 
-// headOf is a request's head but for its length.
-func headOf(address, token string) string {
+// headOf is a request's head but for its length; header is a further line, or "".
+func headOf(address, token, header string) string {
 	return "POST /mcp/ HTTP/1.1\r\nHost: " + address + "\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n" +
-		"Authorization: Bearer " + token + "\r\nContent-Length: "
+		"Authorization: Bearer " + token + "\r\n" + header + "Content-Length: "
 }
 
 // ask sends a body, and returns the answer's, which is valid until the next. An answer of a tool that failed is an error.

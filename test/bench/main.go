@@ -160,7 +160,7 @@ func (o *options) planned(ops []operation) time.Duration {
 	cells := 0
 	for _, op := range ops {
 		cells++
-		if op.bare {
+		if op.limited() {
 			cells++
 		}
 		if o.before != "" {

@@ -45,8 +45,10 @@ type bench struct {
 	*options
 	engine   *engine
 	database string
-	// shop are the servers of the bookshop, many are the same with 200 models; the bare server is only in shop.
+	// shop are the servers of the bookshop, many are the same with 200 models.
 	shop, many []*program
+	// limit is the bare server; nil if no operation is measured on it.
+	limit *program
 }
 
 // measure measures the operations on an engine.
@@ -106,14 +108,24 @@ func (b *bench) start(ctx context.Context, ops []operation, programs built) erro
 			b.many = append(b.many, p)
 		}
 	}
-	if slices.ContainsFunc(ops, func(op operation) bool { return op.bare }) {
-		p, err := serveLimit(ctx, programs.limit, b.engine, b.database, pool)
-		if err != nil {
-			return err
-		}
-		b.shop = append(b.shop, p)
+	if !slices.ContainsFunc(ops, operation.limited) {
+		return nil
 	}
-	return nil
+	answers := map[string][]byte{}
+	for _, op := range ops {
+		if !op.given {
+			continue
+		}
+		server := b.of(op)[0]
+		answer, err := b.askRaw(op, server)
+		if err != nil {
+			return fmt.Errorf("%s by %s: %w", op.name, server.side, err)
+		}
+		answers[b.load(op, server).sample()] = answer
+	}
+	var err error
+	b.limit, err = serveLimit(ctx, programs.limit, b.engine, b.database, pool, answers)
+	return err
 }
 
 func (b *bench) stop() error {
@@ -121,15 +133,22 @@ func (b *bench) stop() error {
 	for _, p := range slices.Concat(b.shop, b.many) {
 		all = append(all, p.stop())
 	}
+	if b.limit != nil {
+		all = append(all, b.limit.stop())
+	}
 	return errors.Join(all...)
 }
 
 // of are the servers that an operation is measured on.
 func (b *bench) of(op operation) []*program {
+	programs := b.shop
 	if op.models != nil {
-		return b.many
+		programs = b.many
 	}
-	return slices.DeleteFunc(slices.Clone(b.shop), func(p *program) bool { return p.side == "limit" && !op.bare })
+	if b.limit != nil && op.limited() {
+		return append(slices.Clone(programs), b.limit)
+	}
+	return programs
 }
 
 // warm is how long a server is asked before each measurement.
@@ -202,7 +221,7 @@ func (b *bench) cell(op operation, p *program) (cell, error) {
 }
 
 func (b *bench) load(op operation, p *program) load {
-	l := load{address: p.address, body: op.body, most: b.books, connections: cmp.Or(op.connections, b.conns)}
+	l := load{address: p.address, header: op.header, body: op.body, most: b.books, connections: cmp.Or(op.connections, b.conns)}
 	if op.perAuthor {
 		l.most = authorsOf(b.books)
 	}

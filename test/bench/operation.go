@@ -18,6 +18,10 @@ type operation struct {
 	writes bool
 	// bare reports whether the bare server knows it; main, whether it is on the line in the end.
 	bare, main bool
+	// given is set if it needs no database: the bare server is given the server's answer, and sends it.
+	given bool
+	// header is a further line of the request's head, or "".
+	header string
 	// models are what is served, in place of the shop.
 	models func() []contract.Model
 	// connections are how many there are whatever was asked for; 0 is as many as were asked for.
@@ -49,10 +53,11 @@ var operations = []operation{
 		`{"tool":"update_book","arguments":{"id":{"_step":1,"path":"id"},"data":{"in_stock":false}}}`,
 		`{"tool":"get_book","arguments":{"id":{"_step":1,"path":"id"}}}`,
 	}, ",")+`]}`), perAuthor: true, writes: true},
-	{name: "ping", body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, only: "PostgreSQL"},
-	{name: "find_models", body: tool("find_models", `{"query":"book"}`), only: "PostgreSQL"},
-	{name: "describe", body: tool("describe_book", `{}`), only: "PostgreSQL"},
-	{name: "tools/list", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, only: "PostgreSQL", models: manyModels},
+	{name: "ping", body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`, only: "PostgreSQL", given: true},
+	{name: "find_models", body: tool("find_models", `{"query":"book"}`), only: "PostgreSQL", given: true},
+	{name: "describe", body: tool("describe_book", `{}`), only: "PostgreSQL", given: true},
+	{name: "tools/list", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, only: "PostgreSQL", given: true, models: manyModels},
+	{name: "tools/list, gzip", body: `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, header: "Accept-Encoding: gzip\r\n", only: "PostgreSQL", given: true, models: manyModels},
 }
 
 // manyModels are 200 models, each of a table of its own, in the schema "many".
@@ -64,6 +69,9 @@ func manyModels() []contract.Model {
 	slices.SortFunc(models, func(a, b contract.Model) int { return strings.Compare(a.Name, b.Name) })
 	return models
 }
+
+// limited reports whether the bare server answers it.
+func (op operation) limited() bool { return op.bare || op.given }
 
 // ops are the operations among some that are measured on the engine.
 func (e *engine) ops(among []operation) []operation {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -81,8 +82,8 @@ func serve(ctx context.Context, side, path string, e *engine, database string, c
 	return p, p.start(ctx, "http://"+admin+"/readyz")
 }
 
-// serveLimit starts the bare server over a database.
-func serveLimit(ctx context.Context, path string, e *engine, database string, pool int) (*program, error) {
+// serveLimit starts the bare server over a database. answers are what it sends back to bodies that need none.
+func serveLimit(ctx context.Context, path string, e *engine, database string, pool int, answers map[string][]byte) (*program, error) {
 	home, err := os.MkdirTemp(folder(), "served-")
 	if err != nil {
 		return nil, err
@@ -97,8 +98,16 @@ func serveLimit(ctx context.Context, path string, e *engine, database string, po
 			return nil, err
 		}
 	}
+	given := filepath.Join(home, "answers.json")
+	text, err := json.Marshal(answers)
+	if err == nil {
+		err = os.WriteFile(given, text, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
 	p := &program{side: "limit", address: address, metrics: "http://" + address + "/metrics", log: filepath.Join(home, "log")}
-	p.command = exec.CommandContext(ctx, path, "-engine", e.driver, "-listen", address, "-pool", fmt.Sprint(pool))
+	p.command = exec.CommandContext(ctx, path, "-engine", e.driver, "-listen", address, "-pool", fmt.Sprint(pool), "-answers", given)
 	p.command.Env = append(os.Environ(), "LIMIT_DATABASE="+source)
 	return p, p.start(ctx, p.metrics)
 }

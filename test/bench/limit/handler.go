@@ -35,7 +35,11 @@ type request struct {
 	} `json:"params"`
 }
 
-type handler struct{ engine engine }
+type handler struct {
+	engine engine
+	// given are the answers to bodies that need no database.
+	given map[string][]byte
+}
 
 // memory is what a request takes; it is used again. The engine writes the text of the answer.
 type memory struct {
@@ -57,6 +61,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(&m.body, r.Body); err != nil {
 		return // the client is gone
 	}
+	if answer, given := h.given[string(m.body.Bytes())]; given {
+		reply(w, answer)
+		return
+	}
 	var call request
 	if err := json.Unmarshal(m.body.Bytes(), &call); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -69,9 +77,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.answer = append(append(m.answer[:0], `{"jsonrpc":"2.0","id":`...), call.ID...)
 	m.answer = appendString(append(m.answer, `,"result":{"content":[{"type":"text","text":`...), m.text)
 	m.answer = append(m.answer, `}]}}`...)
+	reply(w, m.answer)
+}
+
+func reply(w http.ResponseWriter, answer []byte) {
 	w.Header()["Content-Type"] = contentType
-	w.Header()["Content-Length"] = []string{strconv.Itoa(len(m.answer))}
-	_, _ = w.Write(m.answer) // an error means that the client is gone
+	w.Header()["Content-Length"] = []string{strconv.Itoa(len(answer))}
+	_, _ = w.Write(answer) // an error means that the client is gone
 }
 
 var contentType = []string{"application/json"}

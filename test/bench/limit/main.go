@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
@@ -26,14 +27,15 @@ func main() {
 	name := flag.String("engine", "", "postgresql, mariadb or sqlite; the environment variable LIMIT_DATABASE has its data source name")
 	listen := flag.String("listen", "", "address and port")
 	pool := flag.Int("pool", 8, "connections to the database")
+	answers := flag.String("answers", "", "`file` of a JSON object: bodies, and the answers to send back to them, in base64")
 	flag.Parse()
-	if err := run(*name, *listen, *pool); err != nil {
+	if err := run(*name, *listen, *answers, *pool); err != nil {
 		fmt.Fprintln(os.Stderr, "limit:", err)
 		os.Exit(1)
 	}
 }
 
-func run(name, listen string, pool int) error {
+func run(name, listen, answers string, pool int) error {
 	open := map[string]func(source string, pool int) (engine, error){
 		"postgresql": openPostgreSQL, "mariadb": openMariaDB, "sqlite": openSQLite,
 	}[name]
@@ -44,11 +46,27 @@ func run(name, listen string, pool int) error {
 	if err != nil {
 		return err
 	}
+	given, err := readAnswers(answers)
+	if err != nil {
+		return err
+	}
 	mux := http.NewServeMux()
-	mux.Handle("POST /mcp/", &handler{e})
+	mux.Handle("POST /mcp/", &handler{e, given})
 	mux.HandleFunc("GET /metrics", tellMemory)
 	server := &http.Server{Addr: listen, Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	return server.ListenAndServe()
+}
+
+// readAnswers reads the answers to bodies that need no database.
+func readAnswers(file string) (answers map[string][]byte, err error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &answers)
+	}
+	return answers, err
 }
 
 // tellMemory tells how much memory was allocated so far, under the name that the real server has for it.
