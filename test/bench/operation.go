@@ -57,7 +57,7 @@ var operations = []operation{
 	{name: "find_models", body: tool("find_models", `{"query":"book"}`), only: "PostgreSQL", given: true},
 	{name: "describe", body: tool("describe_book", `{}`), only: "PostgreSQL", given: true},
 	{name: "tools/list", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, only: "PostgreSQL", given: true, models: manyModels},
-	{name: "tools/list, gzip", body: `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, header: "Accept-Encoding: gzip\r\n", only: "PostgreSQL", given: true, models: manyModels},
+	{name: "tools/list-gzip", body: `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`, header: "Accept-Encoding: gzip\r\n", only: "PostgreSQL", given: true, models: manyModels},
 }
 
 // manyModels are 200 models, each of a table of its own, in the schema "many".
