@@ -62,6 +62,8 @@ type Endpoint struct {
 	Catalogue Catalogue `json:"catalogue,omitzero"`
 	// Audit is the table of the database in which changes are recorded; nil: no table, and no history.
 	Audit *AuditTable `json:"audit,omitempty"`
+	// AuditReads is AuditSummary or AuditRows if there are audit lines about calls that read, "" if there are none.
+	AuditReads string `json:"auditReads,omitempty"`
 	// Idempotency is the table of the database in which the answers of calls with an idempotency key are kept; nil: such calls
 	// are refused.
 	Idempotency *AuditTable `json:"idempotency,omitempty"`
@@ -182,6 +184,12 @@ const (
 	StylePerModel = "PerModel"
 	StyleGeneric  = "Generic"
 	StyleAuto     = "Auto"
+)
+
+// What audit lines tell about calls that read: who asked what, and how many rows the answer had; or the ids of these, too.
+const (
+	AuditSummary = "Summary"
+	AuditRows    = "Rows"
 )
 
 // AuditTable names a table of the server's own, such as the audit table; the server makes it if it is missing and may.

@@ -59,7 +59,7 @@ type MCPEndpointSpec struct {
 	// network says how agents reach the endpoint.
 	// +optional
 	Network NetworkSpec `json:"network,omitempty,omitzero"`
-	// observability says who collects the endpoint's metrics.
+	// observability says what can be seen of the endpoint, and who collects it.
 	// +optional
 	Observability ObservabilitySpec `json:"observability,omitempty,omitzero"`
 	// catalogue says what tools/list shows.

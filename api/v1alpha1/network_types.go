@@ -279,13 +279,35 @@ type IPBlock struct {
 	Except []CIDR `json:"except,omitempty"`
 }
 
-// ObservabilitySpec says who collects the endpoint's metrics.
+// ObservabilitySpec says what can be seen of the endpoint, and who collects it.
 type ObservabilitySpec struct {
+	// audit says what the server's audit lines tell. Changes and refusals always have one.
+	// +optional
+	Audit AuditLinesSpec `json:"audit,omitempty,omitzero"`
 	// podMonitor makes a PodMonitor of the Prometheus operator (monitoring.coreos.com/v1), which has the metrics of every
 	// server pod read; none when absent.
 	// +optional
 	PodMonitor *PodMonitorSpec `json:"podMonitor,omitempty"`
 }
+
+// AuditLinesSpec says what audit lines tell beside changes and refusals.
+type AuditLinesSpec struct {
+	// reads has each call that reads tell its line: Summary says who asked what, without values, and how many rows the answer had;
+	// Rows also the ids of the first 100. None when absent.
+	// +optional
+	Reads AuditReads `json:"reads,omitempty"`
+}
+
+// AuditReads is what audit lines tell about calls that read.
+// +kubebuilder:validation:Enum=None;Summary;Rows
+type AuditReads string
+
+// The lines about calls that read.
+const (
+	AuditReadsNone    AuditReads = "None"
+	AuditReadsSummary AuditReads = "Summary"
+	AuditReadsRows    AuditReads = "Rows"
+)
 
 // PodMonitorSpec is a PodMonitor for the server's pods.
 type PodMonitorSpec struct {

@@ -153,6 +153,9 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 	if audit := e.Spec.Audit; audit != nil {
 		entry.Audit = &contract.AuditTable{Schema: audit.Table.Schema, Name: audit.Table.Name}
 	}
+	if reads := e.Spec.Observability.Audit.Reads; reads != v1alpha1.AuditReadsNone {
+		entry.AuditReads = string(reads)
+	}
 	if kept := e.Spec.Idempotency; kept != nil {
 		entry.Idempotency = &contract.AuditTable{Schema: kept.Table.Schema, Name: kept.Table.Name}
 	}

@@ -133,6 +133,16 @@ func TestTheEndpointsEntryHoldsItsAuditAndLimits(t *testing.T) {
 	}
 }
 
+func TestTheEndpointsEntryHoldsWhatTheAuditTellsOfReads(t *testing.T) {
+	in := inputs()
+	for reads, want := range map[v1alpha1.AuditReads]string{"": "", v1alpha1.AuditReadsNone: "", v1alpha1.AuditReadsSummary: contract.AuditSummary, v1alpha1.AuditReadsRows: contract.AuditRows} {
+		in.Endpoint.Spec.Observability.Audit.Reads = reads
+		if got := mustCompile(t, in).Endpoint.AuditReads; got != want {
+			t.Errorf("%q: got %q, want %q", reads, got, want)
+		}
+	}
+}
+
 func TestTheEndpointsEntryHoldsItsCatalogue(t *testing.T) {
 	in := inputs()
 	if got := mustCompile(t, in).Endpoint.Catalogue; got != (contract.Catalogue{Style: contract.StyleAuto, MaxTools: 100}) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/share"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
@@ -22,6 +21,10 @@ type exchange struct {
 	ctx      context.Context
 	endpoint Endpoint
 	header   http.Header
+	// address is where the request came from: host:port.
+	address string
+	// asked is the message that is being answered; nil before there is one.
+	asked *message
 	// shown is the bearer token that the request shows, and token the MCPToken that was found for it.
 	shown    access.Bearer
 	token    access.Token
@@ -90,7 +93,7 @@ func (x *exchange) release() {
 		x.out, x.buffer = nil, nil
 	}
 	x.compressed, x.varies, x.shared, x.listAt = false, false, tools.List{}, 0
-	x.handler, x.ctx, x.endpoint, x.header, x.holder, x.view = nil, nil, nil, nil, "", tools.View{}
+	x.handler, x.ctx, x.endpoint, x.header, x.address, x.asked, x.holder, x.view = nil, nil, nil, nil, "", nil, "", tools.View{}
 	x.shown, x.token = access.Bearer{}, access.Token{}
 	exchanges.Put(x)
 }
@@ -128,12 +131,12 @@ func (x *exchange) callWithinRate(name string, arguments []byte) call.Result {
 			return call.RateLimited(wait)
 		}
 	}
-	return x.endpoint.Call(share.WithName(x.ctx, x.holder), x.token, name, arguments)
+	return x.endpoint.Call(x.onBehalf(), x.token, name, arguments)
 }
 
 // readFrom reads a resource, and logs its outcome.
 func (x *exchange) readFrom(uri string) call.Result {
-	result := x.endpoint.ReadResource(share.WithName(x.ctx, x.holder), x.token, uri)
+	result := x.endpoint.ReadResource(x.onBehalf(), x.token, uri)
 	x.note("resource", uri, result)
 	return result
 }

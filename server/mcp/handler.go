@@ -88,7 +88,7 @@ const retryAfter = "1"
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.options.Now()
 	x := exchanges.Get().(*exchange)
-	x.handler, x.ctx, x.header, x.inBatch, x.form, x.method, x.retryAfter = h, r.Context(), r.Header, false, telemetry.FormNone, "", 0
+	x.handler, x.ctx, x.header, x.address, x.inBatch, x.form, x.method, x.retryAfter = h, r.Context(), r.Header, r.RemoteAddr, false, telemetry.FormNone, "", 0
 	a := answer{w: w, patience: h.options.PieceTime}
 	defer func() {
 		switch cause := recover(); cause {

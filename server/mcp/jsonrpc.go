@@ -79,6 +79,7 @@ func (x *exchange) messageOfBatch(i, size int) (status int) {
 // message answers one message (docs/design/http.md, "Forms"). The status is for a body that is this message alone. 202
 // is for a notification, which has no answer.
 func (x *exchange) message(m *message) (status int) {
+	x.asked = m
 	id := m.replyID()
 	switch {
 	case !m.object:

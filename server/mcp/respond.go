@@ -18,7 +18,7 @@ func (x *exchange) respond() (status int) {
 	if x.body.kind == '{' {
 		m := &x.body.messages[0]
 		if m.jsonrpc == nil && m.id == nil && m.params == nil {
-			x.form = telemetry.FormSimple
+			x.form, x.asked = telemetry.FormSimple, m
 			return x.simple(m)
 		}
 	}

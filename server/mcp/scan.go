@@ -39,12 +39,16 @@ type parameters struct {
 
 // metadata are the members of an object "_meta" (MCP 2026-07-28, Overview, "_meta").
 type metadata struct {
-	protocolVersion, clientCapabilities []byte
+	protocolVersion, clientCapabilities, clientInfo []byte
+	// traceparent is of W3C Trace Context.
+	traceparent []byte
 }
 
 const (
 	protocolVersionKey    = "io.modelcontextprotocol/protocolVersion"
 	clientCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
+	clientInfoKey         = "io.modelcontextprotocol/clientInfo"
+	traceparentKey        = "traceparent"
 )
 
 // A keeper keeps some members of an object.
@@ -299,6 +303,10 @@ func (m *metadata) member(name []byte) (value *[]byte, inside keeper) {
 		return &m.protocolVersion, nil
 	case clientCapabilitiesKey:
 		return &m.clientCapabilities, nil
+	case clientInfoKey:
+		return &m.clientInfo, nil
+	case traceparentKey:
+		return &m.traceparent, nil
 	}
 	return nil, nil
 }

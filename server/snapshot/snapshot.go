@@ -53,6 +53,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		ExportProblem:    exportProblem(&config.Endpoint),
 		SessionSettings:  config.Endpoint.Database.SessionSettings,
 		Audit:            log,
+		AuditReads:       config.Endpoint.AuditReads,
 		Kept:             kept,
 		Webhook:          hooks,
 	}

@@ -76,7 +76,7 @@ func (set *Set) Call(ctx context.Context, token access.Token, tool string, argum
 }
 
 // perform runs an operation on the model of that name, or on the one that the arguments name if it is "". It tells the
-// audit of what changes something or is refused.
+// audit of what changes something or is refused, and of what reads if the endpoint asks for that.
 func (set *Set) perform(ctx context.Context, token access.Token, op *call.Operation, model string, arguments []byte) call.Result {
 	c := set.newCall(ctx, token, op)
 	c.Model, c.Generic = model, model == "" && !op.Global
@@ -90,6 +90,8 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *call.Operat
 		c.TellAudit(outcome)
 	} else if r.Link != nil {
 		c.TellAudit(outcomeAsked)
+	} else {
+		c.TellRead(&r)
 	}
 	return r
 }

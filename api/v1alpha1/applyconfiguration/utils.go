@@ -22,6 +22,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AllowedTokens"):
 		return &apiv1alpha1.AllowedTokensApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AuditLinesSpec"):
+		return &apiv1alpha1.AuditLinesSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):
 		return &apiv1alpha1.AuditSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuthenticationSpec"):

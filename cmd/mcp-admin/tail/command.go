@@ -34,7 +34,8 @@ func Command() *cobra.Command {
 		Use:   "tail ENDPOINT | tail --file FILE",
 		Short: "Show the audit lines of all pods of an endpoint, merged by time, or of a file",
 		Long: `tail reads the logs of an endpoint's pods, and prints the audit line of each call that changed something or was refused, in the
-order of their times: who (the MCPToken), what, on which rows, and what came of it. Lines hold no values.
+order of their times: who (the MCPToken), what, on which rows, and what came of it. Lines hold no values. Calls that read have lines
+if the endpoint asks for them (spec.observability.audit.reads).
 
 With -f it goes on: through restarts of containers, and with new pods. Of a container that was restarted, the log of the one
 before is read, too. With -o json each line is as the server wrote it, with the pod's name. Logs of pods that are gone are
@@ -47,6 +48,7 @@ Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
 		Example: `  mcp-admin tail shop -n shop
   mcp-admin tail shop -n shop -f --since 10m
   mcp-admin tail shop -n shop -f -o json | jq 'select(.outcome!="ok")'
+  mcp-admin tail shop -n shop --since 12h -o json | jq 'select(.model=="customer" and (.ids//[]|index("42")))'
   mcp-admin dev --sqlite shop.sqlite --write | mcp-admin tail --file -`,
 		Args:              o.arguments,
 		ValidArgsFunction: o.CompleteEndpoint,

@@ -32,6 +32,7 @@ type record struct {
 	IDs       []string  `json:"ids"`
 	Fields    []string  `json:"fields"`
 	Changed   int       `json:"changed"`
+	Rows      *int      `json:"rows"`
 	DryRun    bool      `json:"dry_run"`
 	Outcome   string    `json:"outcome"`
 }
@@ -113,6 +114,9 @@ func printText(screen *output.Screen, l line) error {
 	}
 	if r.Changed > 0 {
 		outcome += fmt.Sprintf(", %d changed", r.Changed)
+	}
+	if r.Rows != nil {
+		outcome += fmt.Sprintf(", %d rows", *r.Rows)
 	}
 	if r.DryRun {
 		outcome += ", dry run"

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -29,6 +30,8 @@ type Request struct {
 	Now time.Time
 	// Given are the arguments as they were sent.
 	Given Arguments
+	// Raw is the JSON object of the arguments; nil if none was sent.
+	Raw []byte
 	// DryRun undoes what the call did.
 	DryRun bool
 	// ID is the call's, under which the journal and the audit know it; IsPart is set if the call is part of another one, whose
@@ -95,6 +98,27 @@ func (req *Request) TellAudit(outcome string) {
 	req.Settings.Audit.Write(req.Ctx, r)
 }
 
+// TellRead writes the audit's line about a call that read, with its answer, if the endpoint asks for such lines.
+func (req *Request) TellRead(r *Result) {
+	level := req.Settings.AuditReads
+	if level == "" {
+		return
+	}
+	line := audit.Read{
+		Token: req.Token.Name(), Subject: req.Token.Subject(), Tool: req.tool(), Model: req.Model, Operation: req.Op.Name,
+		Question: audit.Question(req.Raw), Bytes: len(r.Text), Took: req.Settings.Now().Sub(req.Now), Outcome: OutcomeOK,
+	}
+	if req.IsPart {
+		line.Call = req.ID
+	}
+	if r.IsError {
+		line.Outcome = string(r.Code)
+	} else {
+		line.Shown = audit.ShownBy(r.Text, req.Op.OneRow, level == contract.AuditRows)
+	}
+	req.Settings.Audit.WriteRead(req.Ctx, &line)
+}
+
 // Run judges the call, reads its arguments and runs it. Package once runs a call that has an idempotency key.
 func (c *Call) Run(raw []byte) ([]byte, error) {
 	if err := c.Prepare(raw); err != nil {
@@ -120,6 +144,7 @@ func (c *Call) Prepare(raw []byte) error {
 // Judge finds the call's model, judges whether the token may use the operation on it, and keeps the arguments by their
 // names.
 func (c *Call) Judge(raw []byte) error {
+	c.Raw = raw
 	if c.Generic {
 		if err := c.takeModel(raw); err != nil {
 			return err

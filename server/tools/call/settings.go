@@ -30,6 +30,8 @@ type Settings struct {
 	SessionSettings []contract.SessionSetting
 	// Audit is called with every change and refusal; it may be nil.
 	Audit *audit.Log
+	// AuditReads is contract.AuditSummary or AuditRows if Audit is called with every call that reads, too.
+	AuditReads string
 	// Kept counts what is kept for the keys of callers; nil is one of its own. It outlives a Set.
 	Kept *KeptAnswers
 	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.

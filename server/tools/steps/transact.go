@@ -184,10 +184,11 @@ func (t *transaction) runStep(tx database.Tx, s *call.Step) error {
 	return nil
 }
 
-// tellSteps tells the audit of the steps that changed something.
+// tellSteps tells the audit of the steps: of those that changed something, and of what the others read.
 func (t *transaction) tellSteps() {
-	for _, p := range t.done {
+	for i, p := range t.done {
 		if !p.Op.Writes() {
+			p.TellRead(&call.Result{Text: t.answers[i]})
 			continue
 		}
 		if p.DryRun = t.call.DryRun; p.DryRun {

@@ -87,6 +87,14 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Audience
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditLinesSpec
+  map:
+    fields:
+    - name: reads
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditReads
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditReads
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
   map:
     fields:
@@ -1180,6 +1188,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ObservabilitySpec
   map:
     fields:
+    - name: audit
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditLinesSpec
     - name: podMonitor
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PodMonitorSpec

@@ -19,7 +19,7 @@ type MCPEndpointSpecApplyConfiguration struct {
 	Server *ServerSpecApplyConfiguration `json:"server,omitempty"`
 	// network says how agents reach the endpoint.
 	Network *NetworkSpecApplyConfiguration `json:"network,omitempty"`
-	// observability says who collects the endpoint's metrics.
+	// observability says what can be seen of the endpoint, and who collects it.
 	Observability *ObservabilitySpecApplyConfiguration `json:"observability,omitempty"`
 	// catalogue says what tools/list shows.
 	Catalogue *CatalogueSpecApplyConfiguration `json:"catalogue,omitempty"`

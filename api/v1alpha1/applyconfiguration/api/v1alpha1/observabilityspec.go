@@ -5,8 +5,10 @@ package v1alpha1
 // ObservabilitySpecApplyConfiguration represents a declarative configuration of the ObservabilitySpec type for use
 // with apply.
 //
-// ObservabilitySpec says who collects the endpoint's metrics.
+// ObservabilitySpec says what can be seen of the endpoint, and who collects it.
 type ObservabilitySpecApplyConfiguration struct {
+	// audit says what the server's audit lines tell. Changes and refusals always have one.
+	Audit *AuditLinesSpecApplyConfiguration `json:"audit,omitempty"`
 	// podMonitor makes a PodMonitor of the Prometheus operator (monitoring.coreos.com/v1), which has the metrics of every
 	// server pod read; none when absent.
 	PodMonitor *PodMonitorSpecApplyConfiguration `json:"podMonitor,omitempty"`
@@ -16,6 +18,14 @@ type ObservabilitySpecApplyConfiguration struct {
 // apply.
 func ObservabilitySpec() *ObservabilitySpecApplyConfiguration {
 	return &ObservabilitySpecApplyConfiguration{}
+}
+
+// WithAudit sets the Audit field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Audit field is set to the value of the last call.
+func (b *ObservabilitySpecApplyConfiguration) WithAudit(value *AuditLinesSpecApplyConfiguration) *ObservabilitySpecApplyConfiguration {
+	b.Audit = value
+	return b
 }
 
 // WithPodMonitor sets the PodMonitor field in the declarative configuration to the given value

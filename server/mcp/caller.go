@@ -1,0 +1,65 @@
+package mcp
+
+import (
+	"context"
+	"net"
+	"regexp"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
+	"github.com/mcp-admin/mcp-admin-operator/server/share"
+)
+
+// onBehalf is the context of what the caller asks for. It tells the audit where the call came from if there are lines about reads.
+func (x *exchange) onBehalf() context.Context {
+	ctx := share.WithName(x.ctx, x.holder)
+	if x.endpoint.Settings().AuditReads == "" {
+		return ctx
+	}
+	return audit.WithCaller(ctx, x.caller())
+}
+
+// caller is where the message came from, as far as it says so itself.
+func (x *exchange) caller() *audit.Caller {
+	c := &audit.Caller{Address: x.address, Client: x.header.Get("User-Agent")}
+	if host, _, err := net.SplitHostPort(x.address); err == nil {
+		c.Address = host
+	}
+	trace := x.header.Get(traceparentKey)
+	if m := x.asked; m != nil {
+		c.Request = string(m.id)
+		if isString(m.id) {
+			c.Request = stringValue(m.id)
+		}
+		if info := clientOf(m.inside.meta.clientInfo); info != "" {
+			c.Client = info
+		}
+		if isString(m.inside.meta.traceparent) {
+			trace = stringValue(m.inside.meta.traceparent)
+		}
+	}
+	if parts := traceparent.FindStringSubmatch(trace); parts != nil {
+		c.Trace = parts[1]
+	}
+	return c
+}
+
+// clientOf is the name and version of a clientInfo; "" if there is none.
+func clientOf(info []byte) string {
+	if !isObject(info) {
+		return ""
+	}
+	text := func(name string) string {
+		value, _ := jsontext.Member(info, name)
+		text, _ := jsontext.ReadString(value)
+		return text
+	}
+	name, version := text("name"), text("version")
+	if name == "" || version == "" {
+		return name
+	}
+	return name + " " + version
+}
+
+// traceparent is a header of W3C Trace Context, level 1: the version, the trace's id, the parent's, and flags.
+var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$`)
