@@ -122,7 +122,7 @@ func (n *exampleNames) fields() []string {
 	l.add("{as: t, round: [‹number›, 1]}")
 	l.add("{as: t, bucket: [‹number›, 10]}: rounded down to a multiple of 10")
 	l.add("{as: t, number: ‹text›}: the number that a text holds")
-	l.add("{as: t, days: [‹moment›, 2026-01-31]}: from, to; or {_now: 0d}; hours, seconds")
+	l.add("{as: t, days: [‹moment›, 2026-01-31]}: from, to; {as: t, hours: [‹moment›, {_now: 0d}]}; seconds")
 	l.add("‹many›__count; ‹sum›; avg, min, max; sum of no rows is null")
 	l.add("{as: t, count: ‹many›, filters: {…}}; sum: relation__field, relation__relation__count, relation__relation__sum__field")
 	l.add("‹siblings›__count: to the parent and back")

@@ -10,7 +10,7 @@ import (
 
 // bareWord is a text without quotes in an example of describe, exampleKey what the rows of a top are of, and examplePath a path.
 var (
-	bareWord    = regexp.MustCompile(`-?[\p{L}_][\w]*|-?\d+[a-z]+|\d{4}-\d\d`)
+	bareWord    = regexp.MustCompile(`-?[\p{L}_][\w]*|-?\d+[a-z]+|\d{4}-\d\d(-\d\d)?`)
 	exampleKey  = regexp.MustCompile(`"per": (\[.*?\])`)
 	examplePath = regexp.MustCompile(`^[a-z]\w*__\w+$`)
 )
