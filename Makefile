@@ -88,6 +88,10 @@ test-engines: more-databases ## Run the data side's behavioural suite on every e
 test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
 	@$(with_databases) $(suites) schemas
 
+.PHONY: test-monitoring
+test-monitoring: ## Have each alert fire and end, and stay silent in near misses, with promtool (fetched as a Debian package)
+	@$(suites) monitoring
+
 .PHONY: test-permissions
 test-permissions: more-databases ## Make random calls in random worlds, and hold each against an oracle, plain SQL or a twin (MCP_TEST_CALLS=100000 makes so many)
 	@$(more_databases) $(suites) -rest permissions oracle

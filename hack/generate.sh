@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # generate.sh makes what is generated from the Go types and their markers: deep copies, apply configurations, the CRDs
-# and the manager's role; copies the CRDs and the rules into the Helm chart, writes the newest version of CHANGELOG.md into
+# and the manager's role; copies the CRDs, the roles, the alerts and the dashboards into the Helm chart, writes the newest version of CHANGELOG.md into
 # what is installed, the chart's table of values into its README, and the field reference.
 #   hack/generate.sh [FOLDER]     the project's folder, or a copy of it
 set -euo pipefail
@@ -24,6 +24,9 @@ mkdir -p $chart/crds
 cp config/crd/bases/*.yaml $chart/crds/
 cp config/rbac/{role,leader_election_role,editor_role,viewer_role}.yaml $chart/
 cp config/admission-policy/policies.yaml $chart/admission_policies.yaml
+mkdir -p $chart/dashboards
+cp config/monitoring/rules.yaml $chart/
+cp config/monitoring/dashboards/*.json $chart/dashboards/
 
 hack/stamp.sh "$(hack/version.sh newest)"
 go run ./hack/values charts/mcp-admin-operator

@@ -23,6 +23,9 @@ func TestChartHoldsTheGeneratedFiles(t *testing.T) {
 		"editor_role.yaml":          "config/rbac/editor_role.yaml",
 		"viewer_role.yaml":          "config/rbac/viewer_role.yaml",
 		"admission_policies.yaml":   "config/admission-policy/policies.yaml",
+		"rules.yaml":                "config/monitoring/rules.yaml",
+		"dashboards/fleet.json":     "config/monitoring/dashboards/fleet.json",
+		"dashboards/endpoint.json":  "config/monitoring/dashboards/endpoint.json",
 	}
 	paths, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
 	if err != nil || len(paths) != 3 {

@@ -54,7 +54,7 @@ func TestChartRefusesWrongValues(t *testing.T) {
 func TestChartRefusesTypos(t *testing.T) {
 	helm := tool(t, "helm")
 	free := []string{"podAnnotations", "podLabels", "nodeSelector", "serviceAccount.annotations", "metrics.podMonitor.labels",
-		"metrics.serviceMonitor.labels", "resources.requests", "resources.limits"}
+		"metrics.serviceMonitor.labels", "monitoring.rules.labels", "monitoring.dashboards.labels", "resources.requests", "resources.limits"}
 	var check func(path string, values map[string]any)
 	check = func(path string, values map[string]any) {
 		for _, name := range free {
