@@ -66,7 +66,9 @@ func TestEachPanelSaysWhatItShowsAndInWhichUnit(t *testing.T) {
 			t.Errorf("%s has the uid %q and the title %q; %q has the same uid", file, d.UID, d.Title, uids[d.UID])
 		}
 		uids[d.UID] = file
-		if !slices.ContainsFunc(d.Templating.List, func(v variable) bool { return v.Name == "datasource" && v.Type == "datasource" && v.Query == "prometheus" }) {
+		if !slices.ContainsFunc(d.Templating.List, func(v variable) bool {
+			return v.Name == "datasource" && v.Type == "datasource" && v.Query == "prometheus"
+		}) {
 			t.Errorf("%s lets nobody choose the data source", file)
 		}
 		if len(d.Panels) < 10 {

@@ -181,11 +181,11 @@ func named(expression string) map[string][]string {
 
 func TestTheNamesInAnExpressionAreFound(t *testing.T) {
 	for expression, want := range map[string]string{
-		`max by (a) (x{b="y{z}", c=~"d|e"}) > 0`:                               `x`,
+		`max by (a) (x{b="y{z}", c=~"d|e"}) > 0`:                                  `x`,
 		`histogram_quantile(0.9, sum by (le) (rate(h_bucket[$__rate_interval])))`: `h_bucket`,
-		`a_b and on (c) time() - d < 3600 or vector(0)`:                        `a_b d`,
-		`absent(q{name="n"}) or max_over_time(r[1d] offset 7d) unless s`:       `q r s`,
-		`label_values(m{namespace="$namespace"}, other)`:                       `m other`,
+		`a_b and on (c) time() - d < 3600 or vector(0)`:                           `a_b d`,
+		`absent(q{name="n"}) or max_over_time(r[1d] offset 7d) unless s`:          `q r s`,
+		`label_values(m{namespace="$namespace"}, other)`:                          `m other`,
 	} {
 		if got := strings.Join(slices.Sorted(maps.Keys(named(expression))), " "); got != want {
 			t.Errorf("%s: got %q, want %q", expression, got, want)
@@ -220,6 +220,20 @@ func (k known) check(t *testing.T, what, expression string) {
 				t.Errorf("%s groups by the label %s, which none of its metrics has", what, label)
 			}
 		}
+	}
+}
+
+// rowOfQuestion is a row of the tables of docs/operations.md: metric, meaning, question, alert.
+var rowOfQuestion = regexp.MustCompile("(?m)^\\| (`[^|]+`) \\| [^|]+ \\| `([^|]+)` \\| [^|]*\\|$")
+
+func TestEachQuestionOfThePageOfOperationsCanBeAsked(t *testing.T) {
+	all := programs(t)
+	rows := rowOfQuestion.FindAllStringSubmatch(read(t, root+"/docs/operations.md"), -1)
+	for _, row := range rows {
+		all.check(t, "the question about "+row[1], row[2])
+	}
+	if len(rows) < 20 {
+		t.Errorf("only %d questions were found", len(rows))
 	}
 }
 

@@ -20,7 +20,9 @@ func findPromtool(cache string) string {
 	return ""
 }
 
-func unpackedPromtool(cache string) string { return filepath.Join(cache, "prometheus/usr/bin/promtool") }
+func unpackedPromtool(cache string) string {
+	return filepath.Join(cache, "prometheus/usr/bin/promtool")
+}
 
 func executable(path string) bool {
 	info, err := os.Stat(path)

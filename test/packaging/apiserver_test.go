@@ -26,7 +26,7 @@ const fieldOwner = client.FieldOwner("packaging-test")
 func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 	api := startAPIServer(t)
 	ctx := t.Context()
-	for _, name := range []string{"shop", "crm"} {
+	for _, name := range []string{"shop", "crm", "monitoring", "grafana"} {
 		if err := api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			t.Fatal(err)
 		}
@@ -36,6 +36,7 @@ func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 		objects []object
 	}{
 		{"config/default", renderKustomization(t, root+"/config/default")},
+		{"config/default with config/monitoring", slices.Concat(renderKustomization(t, root+"/config/default"), renderKustomization(t, root+"/config/monitoring"))},
 		{"config/namespaced", renderKustomization(t, root+"/config/namespaced")},
 		{"config/default with every component", renderComponents(t, "default", slices.Collect(maps.Keys(components))...)},
 		{"the chart", renderChart(t)},
