@@ -1,6 +1,8 @@
 package monitoring
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -160,8 +162,8 @@ func TestEachAlertHasAPageAndEachPageAnAlert(t *testing.T) {
 			continue
 		}
 		delete(pages, r.Alert)
-		if !strings.Contains(index, "("+r.Alert+".md)") {
-			t.Errorf("docs/runbooks/README.md has no link to %s.md", r.Alert)
+		if row := fmt.Sprintf("| [%s](%s.md) | %s | %s |\n", r.Alert, r.Alert, r.Labels["severity"], cmp.Or(r.For, "at once")); !strings.Contains(index, row) {
+			t.Errorf("docs/runbooks/README.md has no row %s", row)
 		}
 		checkPage(t, r)
 	}
