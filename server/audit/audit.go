@@ -38,9 +38,10 @@ type Record struct {
 
 // What bounds one line: its ids, its fields, and the bytes of each of its texts, which a caller sent.
 const (
-	MaxIDs    = 100
-	maxFields = 100
-	maxText   = 200
+	MaxIDs  = mostListed
+	maxText = 200
+	// mostListed is how many ids or fields a line has at most.
+	mostListed = 100
 )
 
 // Log writes records. A nil Log writes nothing.
@@ -66,13 +67,13 @@ func (l *Log) Write(ctx context.Context, r *Record) {
 	}
 	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), subject,
 		slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)),
-		slog.String("operation", cut(r.Operation)), slog.Any("ids", cutAll(r.IDs, MaxIDs)), slog.Any("fields", cutAll(r.Fields, maxFields)),
+		slog.String("operation", cut(r.Operation)), slog.Any("ids", cutAll(r.IDs)), slog.Any("fields", cutAll(r.Fields)),
 		slog.Int("changed", r.Changed), rows, slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome), call)
 }
 
 // cutAll returns the first texts, each cut.
-func cutAll(texts []string, most int) []string {
-	some := make([]string, min(len(texts), most))
+func cutAll(texts []string) []string {
+	some := make([]string, min(len(texts), mostListed))
 	for i := range some {
 		some[i] = cut(texts[i])
 	}

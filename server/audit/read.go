@@ -66,9 +66,9 @@ func (l *Log) WriteRead(ctx context.Context, r *Read) {
 		attributes = append(attributes, slog.String("subject", cut(r.Subject)))
 	}
 	attributes = append(attributes, slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)), slog.String("operation", cut(r.Operation)),
-		slog.Any("fields", cutAll(r.Fields, maxFields)), slog.Int("rows", r.Rows))
+		slog.Any("fields", cutAll(r.Fields)), slog.Int("rows", r.Rows))
 	if r.IDs != nil {
-		attributes = append(attributes, slog.Any("ids", cutAll(r.IDs, MaxIDs)))
+		attributes = append(attributes, slog.Any("ids", cutAll(r.IDs)))
 	}
 	attributes = append(attributes, slog.String("asked", r.Question), slog.Int("bytes", r.Bytes), slog.Float64("seconds", r.Took.Seconds()), slog.String("outcome", r.Outcome))
 	if r.Call != "" {

@@ -34,13 +34,13 @@ func executable(path string) bool {
 func unpackPromtool(cache string) (string, error) {
 	apt := filepath.Join(cache, "apt")
 	for _, folder := range []string{"lists/partial", "cache/archives/partial"} {
-		if err := os.MkdirAll(filepath.Join(apt, folder), 0o755); err != nil { //nolint:gosec // G301: apt's own user reads there
+		if err := os.MkdirAll(filepath.Join(apt, folder), 0o755); err != nil {
 			return "", err
 		}
 	}
 	conf := filepath.Join(apt, "apt.conf")
 	for path, text := range map[string]string{filepath.Join(apt, "status"): "", conf: strings.ReplaceAll(aptConf, "APT/", apt+"/")} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // G306: nothing is secret in it
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			return "", err
 		}
 	}
