@@ -91,7 +91,8 @@ func (b *bench) start(ctx context.Context, ops []operation, programs built) erro
 		if s.path == "" {
 			continue
 		}
-		if slices.ContainsFunc(ops, func(op operation) bool { return op.models == nil }) {
+		// The bare server needs the audit table, too, which the server of the shop makes.
+		if slices.ContainsFunc(ops, func(op operation) bool { return op.models == nil || op.limited() }) {
 			p, err := serve(ctx, s.name, s.path, b.engine, b.database, configOf(b.engine, shop(), pool), flags...)
 			if err != nil {
 				return err
