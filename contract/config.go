@@ -186,7 +186,7 @@ const (
 	StyleAuto     = "Auto"
 )
 
-// What audit lines tell about calls that read: who asked what, and how many rows the answer had; or the ids of these, too.
+// The values of AuditReads. With AuditSummary a line tells who asked what, and how many rows the answer had; with AuditRows also their ids.
 const (
 	AuditSummary = "Summary"
 	AuditRows    = "Rows"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # generate.sh makes what is generated from the Go types and their markers: deep copies, apply configurations, the CRDs
-# and the manager's role; copies the CRDs, the roles, the alerts and the dashboards into the Helm chart, writes the newest version of CHANGELOG.md into
-# what is installed, the chart's table of values into its README, and the field reference.
+# and the manager's role; copies the CRDs, the roles, the alerts and the dashboards into the Helm chart, writes the newest version
+# of CHANGELOG.md into what is installed, the chart's table of values into its README, and the field reference.
 #   hack/generate.sh [FOLDER]     the project's folder, or a copy of it
 set -euo pipefail
 generator=$PWD/bin/controller-gen

@@ -36,12 +36,10 @@ type Record struct {
 	Outcome string
 }
 
-// What bounds one line: its ids, its fields, and the bytes of each of its texts, which a caller sent.
+// What bounds one line: its ids (its fields have the same bound), and the bytes of each of its texts, which a caller sent.
 const (
-	MaxIDs  = mostListed
+	MaxIDs  = 100
 	maxText = 200
-	// mostListed is how many ids or fields a line has at most.
-	mostListed = 100
 )
 
 // Log writes records. A nil Log writes nothing.
@@ -73,7 +71,7 @@ func (l *Log) Write(ctx context.Context, r *Record) {
 
 // cutAll returns the first texts, each cut.
 func cutAll(texts []string) []string {
-	some := make([]string, min(len(texts), mostListed))
+	some := make([]string, min(len(texts), MaxIDs))
 	for i := range some {
 		some[i] = cut(texts[i])
 	}

@@ -9,18 +9,19 @@ import (
 // maxQuestion is the most bytes of a question.
 const maxQuestion = 2000
 
-// toldWhole are arguments that name fields, relations and measures, or say how much is asked for: they hold nothing to compare rows with.
+// toldWhole lists the arguments that a line repeats. They name fields, relations and measures, or say how much is asked for, and
+// compare rows with nothing.
 var toldWhole = map[string]bool{
 	"fields": true, "field": true, "relation": true, "group_by": true, "measures": true, "order_by": true, "top": true, "fill": true, "segments": true, "model": true,
 	"limit": true, "offset": true, "length": true, "total": true, "format": true, "max_bytes": true, "time_zone": true, "export": true,
 	"include_inlines": true, "include_related": true,
 }
 
-// valued are members of what is told whole that have values to compare with.
+// valued lists the members within these arguments that compare rows with values.
 var valued = map[string]bool{"filters": true, "having": true}
 
-// Question is what a call asked: its arguments, which are a JSON object, with a question mark for each value that rows are compared
-// with or found by. Names of fields and lookups stay.
+// Question returns the arguments of a call, a JSON object, without the values that rows are compared with or found by: a question mark
+// stands for each. The names of fields and lookups stay.
 func Question(arguments []byte) string {
 	if len(arguments) == 0 {
 		return "{}"
@@ -32,7 +33,7 @@ func Question(arguments []byte) string {
 	return string(question)
 }
 
-// appendMembers appends an object; whole reports whether the value of a member is told.
+// appendMembers appends an object. If whole reports true for the name of a member, its value is repeated; else its values are hidden.
 func appendMembers(dst, object []byte, whole func(name string) bool) []byte {
 	dst = append(dst, '{')
 	for quoted, value := range jsontext.Inside(object) {
@@ -53,7 +54,7 @@ func appendMembers(dst, object []byte, whole func(name string) bool) []byte {
 	return append(dst, '}')
 }
 
-// appendTold appends a value, but for what rows are compared with in it.
+// appendTold repeats a value, and hides what rows are compared with in it.
 func appendTold(dst, value []byte) []byte {
 	switch value[0] {
 	case '{':
@@ -71,7 +72,8 @@ func appendTold(dst, value []byte) []byte {
 	return append(dst, value...)
 }
 
-// appendAsked appends a question mark for each value; of an array one for all values in it that are neither objects nor arrays.
+// appendAsked hides a value behind a question mark. Objects and arrays keep their form; an array has one question mark for all of its
+// plain values.
 func appendAsked(dst, value []byte) []byte {
 	switch value[0] {
 	case '{':

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Read is a call that read. A line of it holds no value of a row but ids, and of what the call sent no value to compare with.
+// Read describes a call that read. Its line holds ids, and no other value of a row; and no value that the call compared rows with.
 type Read struct {
-	// Token, Subject, Tool, Model and Operation are those of a Record.
+	// Token, Subject, Tool, Model and Operation mean the same as in Record.
 	Token, Subject, Tool, Model, Operation string
 	// Call is the id of the transact that the call is a step of; "" for any other.
 	Call string
-	// Question is what the call asked, as Question writes it.
+	// Question has the call's arguments, as the function Question returns them.
 	Question string
-	// Shown is what the answer shows.
+	// Shown tells which rows the answer has.
 	Shown
 	// Bytes is the size of the answer, Took how long it took to make.
 	Bytes int

@@ -100,7 +100,7 @@ func FuzzQuestion(f *testing.F) {
 	})
 }
 
-// BenchmarkRead is what a line about a list of 50 rows costs.
+// BenchmarkRead measures a line about a list of 50 rows.
 func BenchmarkRead(b *testing.B) {
 	rows := strings.Repeat(`{"id":1234,"title":"A bench in the park","author_id":17,"price":"12.50","published":"2001-02-03"},`, 50)
 	payload, arguments := []byte(`{"count":50,"results":[`+rows[:len(rows)-1]+`]}`), []byte(`{"filters":{"author_id":17},"order_by":["id"],"limit":50}`)

@@ -2,17 +2,17 @@ package audit
 
 import "github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 
-// Shown is what an answer shows of rows.
+// Shown tells which rows an answer has, and which of their fields.
 type Shown struct {
-	// Fields are the names of what it shows of each, Rows how many there are, those that belong to a row included.
+	// Fields are the names of the values in each row. Rows is the number of rows; rows within a row count, too.
 	Fields []string
 	Rows   int
-	// IDs are the ids of the first rows, as the API shows ids; nil if they are not told.
+	// IDs are the ids of the first rows, as the API shows ids; nil if nobody asked for them.
 	IDs []string
 }
 
-// ShownBy returns what the payload of a call shows, which is JSON: rows as results, history or rows, or one row. Ids are told if
-// ids is set.
+// ShownBy reads the payload of an answer, which is JSON. It has one row if oneRow is set; else its rows are the member results, history
+// or rows. The ids are read if ids is set.
 func ShownBy(payload []byte, oneRow, ids bool) Shown {
 	var s Shown
 	if ids {
