@@ -62,8 +62,8 @@ type Endpoint struct {
 	Catalogue Catalogue `json:"catalogue,omitzero"`
 	// Audit is the table of the database in which changes are recorded; nil: no table, and no history.
 	Audit *AuditTable `json:"audit,omitempty"`
-	// AuditReads is AuditSummary or AuditRows if there are audit lines about calls that read, "" if there are none.
-	AuditReads string `json:"auditReads,omitempty"`
+	// AuditLines says what audit lines tell, and where they go.
+	AuditLines AuditLines `json:"auditLines,omitzero"`
 	// Idempotency is the table of the database in which the answers of calls with an idempotency key are kept; nil: such calls
 	// are refused.
 	Idempotency *AuditTable `json:"idempotency,omitempty"`
@@ -186,7 +186,26 @@ const (
 	StyleAuto     = "Auto"
 )
 
-// The values of AuditReads. With AuditSummary a line tells who asked what, and how many rows the answer had; with AuditRows also their ids.
+// AuditLines says what audit lines tell, and where they go beside standard output.
+type AuditLines struct {
+	// Reads is AuditSummary or AuditRows if there are lines about calls that read, "" if there are none.
+	Reads string `json:"reads,omitempty"`
+	// OCSF has each line be an event of OCSF.
+	OCSF bool `json:"ocsf,omitempty"`
+	// Required has a call fail if its line cannot be written.
+	Required bool `json:"required,omitempty"`
+	// Files bounds the files that keep the lines, too, in pods that have a folder for them.
+	Files AuditFiles `json:"files,omitzero"`
+}
+
+// AuditFiles bounds files of audit lines: the bytes of one and of all together, and how long one stays. 0 is no bound.
+type AuditFiles struct {
+	MaxFileBytes  int64    `json:"maxFileBytes,omitempty"`
+	MaxTotalBytes int64    `json:"maxTotalBytes,omitempty"`
+	MaxAge        Duration `json:"maxAge,omitempty"`
+}
+
+// The values of AuditLines.Reads. With AuditSummary a line tells who asked what, and how many rows the answer had; with AuditRows also their ids.
 const (
 	AuditSummary = "Summary"
 	AuditRows    = "Rows"

@@ -67,7 +67,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	c := &core{
 		log:            s.Log,
 		metrics:        metrics,
-		audit:          audit.NewLog(cmp.Or(s.Audit, s.Log)),
+		audit:          s.Audit,
 		databases:      databases{open: s.OpenDatabase, sqliteFile: s.SQLiteFile, sqliteInitDir: s.SQLiteInitDir},
 		wakes:          newWakes(),
 		kept:           call.NewKeptAnswers(),
@@ -83,6 +83,9 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	c.admin = adminPort{status: newBoard(), look: func() { wake(c.wakes.look) }}
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
+	}
+	if c.audit != nil {
+		c.audit.Lost = (&lostLines{log: s.Log}).tell
 	}
 	c.verifier = newVerifier(s, func() { wake(c.issuersChanged) })
 	c.known.Store(&source.Update{})
@@ -103,6 +106,9 @@ func (c *core) apply(update source.Update) {
 	}
 	if c.certificate != nil {
 		c.certificate.load(update.Certificate)
+	}
+	if update.Config != nil {
+		c.audit.Use(auditSettings(&update.Config.Endpoint))
 	}
 	c.readTokens(before, &update)
 	c.configureVerifier(&update)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
@@ -44,8 +45,8 @@ type Server struct {
 	// Version is the program's, as initialize tells it.
 	Version string
 	Log     *slog.Logger
-	// Audit receives a line for each call that changed something or was refused, whatever the level of Log; nil is Log.
-	Audit *slog.Logger
+	// Audit gets a line for each call that changed something or was refused, whatever the level of Log; nil: there are none.
+	Audit *audit.Log
 	// API is where the tokens of ServiceAccounts are checked; nil if there is no cluster, whose tokens nobody shows then.
 	API *identity.API
 	// StateDir is a folder in which the issuers' keys outlive the process; "" stores none.

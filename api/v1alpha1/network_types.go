@@ -290,25 +290,6 @@ type ObservabilitySpec struct {
 	PodMonitor *PodMonitorSpec `json:"podMonitor,omitempty"`
 }
 
-// AuditLinesSpec says what audit lines tell beside changes and refusals.
-type AuditLinesSpec struct {
-	// reads has each call that reads tell its line: Summary says who asked what, without values, and how many rows the answer had;
-	// Rows also the ids of the first 100. None when absent.
-	// +optional
-	Reads AuditReads `json:"reads,omitempty"`
-}
-
-// AuditReads is what audit lines tell about calls that read.
-// +kubebuilder:validation:Enum=None;Summary;Rows
-type AuditReads string
-
-// The lines about calls that read.
-const (
-	AuditReadsNone    AuditReads = "None"
-	AuditReadsSummary AuditReads = "Summary"
-	AuditReadsRows    AuditReads = "Rows"
-)
-
 // PodMonitorSpec is a PodMonitor for the server's pods.
 type PodMonitorSpec struct {
 	ObjectMetadata `json:",inline"`

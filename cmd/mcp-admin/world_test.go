@@ -34,6 +34,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
@@ -184,7 +185,7 @@ func (w *world) runServer(namespace, endpoint, name string) *serverPod {
 	p.ended = ctx
 	s := &server.Server{
 		Source: configSource{w.k8s, namespace, endpoint + "-mcp-config"}, Endpoint: []net.Listener{agents}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile,
-		Version: "test", Log: slog.New(slog.DiscardHandler), Audit: slog.New(slog.NewJSONHandler(&p.audit, nil)),
+		Version: "test", Log: slog.New(slog.DiscardHandler), Audit: audit.NewLog(&p.audit),
 	}
 	done := make(chan struct{})
 	go func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/podaddress"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -39,6 +41,7 @@ type serveOptions struct {
 	serviceAccountDir   string
 	sqliteFile          string
 	sqliteInitDir       string
+	auditDir            string
 	drainDelay          time.Duration
 	pprof               bool
 	logLevel            slog.Level
@@ -93,6 +96,7 @@ process ends.`,
 	f.StringVar(&o.serviceAccountDir, "service-account-dir", "", "folder with the service account's token and ca.crt; none: the API is not used")
 	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
+	f.StringVar(&o.auditDir, "audit-dir", "", "folder whose files get the audit lines, too; POD_NAME tells servers apart that share it; none: standard output alone")
 	f.DurationVar(&o.drainDelay, "drain-delay", 3*time.Second, "how long requests are accepted after SIGTERM, so that load balancers can stop sending them here")
 	f.BoolVar(&o.pprof, "pprof", false, "serve profiles of the process at /debug/pprof/ of --admin-listen: whoever reaches that sees where time and memory go, and can make the server measure itself")
 	f.TextVar(&o.logLevel, "log-level", slog.LevelInfo, "DEBUG, INFO, WARN or ERROR; DEBUG has a line for each request, without its body; audit lines are always written")
@@ -125,6 +129,13 @@ func (o *serveOptions) run(ctx context.Context) error {
 		podaddress.Close(endpoint)
 		return fmt.Errorf("--admin-listen: %w", err)
 	}
+	lines, closeLines, err := o.auditLines()
+	if err != nil {
+		podaddress.Close(endpoint)
+		podaddress.Close(admin)
+		return err
+	}
+	defer closeLines()
 	s := &server.Server{
 		Source:        cluster,
 		Endpoint:      endpoint,
@@ -134,7 +145,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		SQLiteInitDir: o.sqliteInitDir,
 		Version:       version.String(),
 		Log:           log,
-		Audit:         telemetry.NewLogger(os.Stdout, slog.LevelInfo),
+		Audit:         lines,
 		DrainDelay:    o.drainDelay,
 		Profiles:      o.pprof,
 		PodAddresses:  addresses,
@@ -142,6 +153,24 @@ func (o *serveOptions) run(ctx context.Context) error {
 		StateDir:      cluster.StateDir,
 	}
 	return s.Run(ctx)
+}
+
+// auditLines is where audit lines go: standard output, and the folder if there is one.
+func (o *serveOptions) auditLines() (lines *audit.Log, closeLines func(), err error) {
+	pod := os.Getenv("POD_NAME")
+	outputs, closeLines := []io.Writer{os.Stdout}, func() {}
+	if o.auditDir != "" {
+		if pod == "" {
+			if pod, err = os.Hostname(); err != nil {
+				return nil, nil, fmt.Errorf("--audit-dir needs a name for its files, and neither POD_NAME nor the machine has one: %w", err)
+			}
+		}
+		folder := audit.NewFolder(o.auditDir, pod, nil)
+		outputs, closeLines = append(outputs, folder), func() { _ = folder.Close() }
+	}
+	lines = audit.NewLog(outputs...)
+	lines.Pod, lines.Version = pod, version.String()
+	return lines, closeLines, nil
 }
 
 // callersAPI is where the tokens of ServiceAccounts are checked; nil if the source uses no API.

@@ -35,6 +35,7 @@ const (
 	tlsDir            = "/etc/mcp-admin/tls"
 	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
 	sqliteDir         = "/var/lib/mcp-admin"
+	auditDir          = "/var/log/mcp-admin"
 	serverCommand     = "/mcp-admin-server"
 	serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -129,7 +130,8 @@ func podSpec(e *v1alpha1.MCPEndpoint, options PodOptions) *applycore.PodSpecAppl
 	security := applycore.PodSecurityContext().
 		WithRunAsNonRoot(true).
 		WithSeccompProfile(applycore.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
-	if sqlite := e.Spec.Database.SQLite; sqlite != nil && sqlite.Claim != nil {
+	files := e.Spec.Observability.Audit.Files
+	if sqlite := e.Spec.Database.SQLite; sqlite != nil && sqlite.Claim != nil || files != nil {
 		security.WithFSGroup(serverGroup)
 	}
 	port := endpointPort(e)
@@ -176,6 +178,12 @@ func podSpec(e *v1alpha1.MCPEndpoint, options PodOptions) *applycore.PodSpecAppl
 		WithEmptyDir(applycore.EmptyDirVolumeSource().WithMedium(corev1.StorageMediumMemory).WithSizeLimit(resource.MustParse(stateSize))))
 	container.WithVolumeMounts(applycore.VolumeMount().WithName("state").WithMountPath(stateDir))
 	mountDatabase(pod, container, &e.Spec.Database)
+	if files != nil {
+		pod.WithVolumes(applycore.Volume().WithName("audit").
+			WithPersistentVolumeClaim(applycore.PersistentVolumeClaimVolumeSource().WithClaimName(files.Claim.Name)))
+		container.WithVolumeMounts(applycore.VolumeMount().WithName("audit").WithMountPath(auditDir)).
+			WithArgs("--audit-dir=" + auditDir + "/" + e.Name)
+	}
 	if tls := e.Spec.Server.TLS; tls != nil {
 		mountSecret(pod, container, "tls", tls.CertificateSecretRef.Name, tlsDir)
 		container.WithArgs("--tls-secret="+tls.CertificateSecretRef.Name, "--tls-dir="+tlsDir)

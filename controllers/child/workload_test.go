@@ -2,11 +2,13 @@ package child
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
 func TestPodsArePulledWithTheEndpointsSecrets(t *testing.T) {
@@ -54,6 +56,19 @@ func TestThePodWritesToItsTemporaryFolderAlone(t *testing.T) {
 		if v.EmptyDir != nil && (v.EmptyDir.SizeLimit == nil || v.EmptyDir.SizeLimit.IsZero()) {
 			t.Errorf("volume %s has no limit", *v.Name)
 		}
+	}
+}
+
+func TestAuditFilesAreInTheirClaim(t *testing.T) {
+	e := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "books"}}
+	e.Spec.Database.ConnectionSecretRef = &v1alpha1.ConnectionSecretReference{Name: "db"}
+	e.Spec.Observability.Audit.Files = &v1alpha1.AuditFilesSpec{Claim: v1alpha1.AuditClaim{Name: "logs"}}
+	pod := podSpec(e, PodOptions{Image: "server:test"})
+	if i := slices.IndexFunc(pod.Volumes, func(v applycore.VolumeApplyConfiguration) bool { return *v.Name == "audit" }); i < 0 || *pod.Volumes[i].PersistentVolumeClaim.ClaimName != "logs" {
+		t.Errorf("the pod has the volumes %v, want one of the claim", pod.Volumes)
+	}
+	if pod.SecurityContext.FSGroup == nil || !slices.Contains(pod.Containers[0].Args, "--audit-dir=/var/log/mcp-admin/books") {
+		t.Errorf("got the group %v and the arguments %v, want a folder of the endpoint that the server can write to", pod.SecurityContext.FSGroup, pod.Containers[0].Args)
 	}
 }
 

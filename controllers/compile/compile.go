@@ -153,9 +153,7 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 	if audit := e.Spec.Audit; audit != nil {
 		entry.Audit = &contract.AuditTable{Schema: audit.Table.Schema, Name: audit.Table.Name}
 	}
-	if reads := e.Spec.Observability.Audit.Reads; reads != v1alpha1.AuditReadsNone {
-		entry.AuditReads = string(reads)
-	}
+	entry.AuditLines = auditLines(&e.Spec.Observability.Audit)
 	if kept := e.Spec.Idempotency; kept != nil {
 		entry.Idempotency = &contract.AuditTable{Schema: kept.Table.Schema, Name: kept.Table.Name}
 	}
@@ -198,4 +196,19 @@ func groupNames(e *v1alpha1.MCPEndpoint) []string {
 		names = append(names, e.Spec.Groups[i].Name)
 	}
 	return names
+}
+
+// auditLines is what audit lines tell, and where they go.
+func auditLines(spec *v1alpha1.AuditLinesSpec) contract.AuditLines {
+	lines := contract.AuditLines{OCSF: spec.Format == v1alpha1.AuditFormatOCSF, Required: spec.Required}
+	if spec.Reads != v1alpha1.AuditReadsNone {
+		lines.Reads = string(spec.Reads)
+	}
+	if files := spec.Files; files != nil {
+		lines.Files = contract.AuditFiles{MaxFileBytes: files.EffectiveMaxFileBytes(), MaxTotalBytes: files.MaxTotalBytes}
+		if files.MaxAge != nil {
+			lines.Files.MaxAge = contract.Duration(files.MaxAge.Duration)
+		}
+	}
+	return lines
 }

@@ -137,9 +137,24 @@ func TestTheEndpointsEntryHoldsWhatTheAuditTellsOfReads(t *testing.T) {
 	in := inputs()
 	for reads, want := range map[v1alpha1.AuditReads]string{"": "", v1alpha1.AuditReadsNone: "", v1alpha1.AuditReadsSummary: contract.AuditSummary, v1alpha1.AuditReadsRows: contract.AuditRows} {
 		in.Endpoint.Spec.Observability.Audit.Reads = reads
-		if got := mustCompile(t, in).Endpoint.AuditReads; got != want {
+		if got := mustCompile(t, in).Endpoint.AuditLines.Reads; got != want {
 			t.Errorf("%q: got %q, want %q", reads, got, want)
 		}
+	}
+}
+
+func TestTheEndpointsEntryHoldsWhereAuditLinesGo(t *testing.T) {
+	in := inputs()
+	audit := &in.Endpoint.Spec.Observability.Audit
+	*audit = v1alpha1.AuditLinesSpec{Format: v1alpha1.AuditFormatOCSF, Required: true, Files: &v1alpha1.AuditFilesSpec{Claim: v1alpha1.AuditClaim{Name: "logs"}}}
+	want := contract.AuditLines{OCSF: true, Required: true, Files: contract.AuditFiles{MaxFileBytes: 100 << 20}}
+	if got := mustCompile(t, in).Endpoint.AuditLines; got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	audit.Files.MaxFileBytes, audit.Files.MaxTotalBytes, audit.Files.MaxAge = 1<<20, 1<<30, &metav1.Duration{Duration: 48 * time.Hour}
+	want.Files = contract.AuditFiles{MaxFileBytes: 1 << 20, MaxTotalBytes: 1 << 30, MaxAge: contract.Duration(48 * time.Hour)}
+	if got := mustCompile(t, in).Endpoint.AuditLines; got != want {
+		t.Errorf("with bounds: got %+v, want %+v", got, want)
 	}
 }
 

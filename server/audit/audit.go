@@ -42,31 +42,34 @@ const (
 	maxText = 200
 )
 
-// Log writes records. A nil Log writes nothing.
-type Log struct{ to *slog.Logger }
-
-// NewLog returns a Log that writes to a logger.
-func NewLog(to *slog.Logger) *Log { return &Log{to} }
-
-// Write writes a record as one line.
-func (l *Log) Write(ctx context.Context, r *Record) {
+// Write writes a record as one line. An error says that it could not be written to all outputs.
+func (l *Log) Write(ctx context.Context, r *Record) error {
 	if l == nil {
-		return
+		return nil
 	}
-	var subject, call, rows slog.Attr // one without a name is left out
-	if r.Subject != "" {
-		subject = slog.String("subject", cut(r.Subject))
-	}
-	if r.Call != "" {
-		call = slog.String("call", r.Call)
-	}
+	return l.write(ctx, r)
+}
+
+// attributes implements entry.
+func (r *Record) attributes(from *Caller) []slog.Attr {
+	line := append(make([]slog.Attr, 0, 16), slog.String("token", r.Token))
+	line = appendText(line, "subject", r.Subject)
+	line = append(line, slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)), slog.String("operation", cut(r.Operation)),
+		slog.Any("ids", cutAll(r.IDs)), slog.Any("fields", cutAll(r.Fields)), slog.Int("changed", r.Changed))
 	if r.Rows != nil {
-		rows = slog.Int("rows", *r.Rows)
+		line = append(line, slog.Int("rows", *r.Rows))
 	}
-	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", slog.String("token", r.Token), subject,
-		slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)),
-		slog.String("operation", cut(r.Operation)), slog.Any("ids", cutAll(r.IDs)), slog.Any("fields", cutAll(r.Fields)),
-		slog.Int("changed", r.Changed), rows, slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome), call)
+	line = append(line, slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
+	line = appendText(line, "call", r.Call)
+	return from.appendTo(line)
+}
+
+// appendText appends a member with a text that a caller chose, unless it is empty.
+func appendText(line []slog.Attr, name, text string) []slog.Attr {
+	if text == "" {
+		return line
+	}
+	return append(line, slog.String(name, cut(text)))
 }
 
 // cutAll returns the first texts, each cut.

@@ -35,44 +35,47 @@ type Caller struct {
 	Trace string
 }
 
-type callerKey struct{}
+// Origin tells where calls come from, for the lines that need it.
+type Origin interface{ Caller() *Caller }
 
-// WithCaller returns a context of calls that came from there.
-func WithCaller(ctx context.Context, c *Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
+// Caller is an Origin: itself.
+func (c *Caller) Caller() *Caller { return c }
+
+// OriginKey is the key of a context's Origin.
+type OriginKey struct{}
+
+// WithOrigin returns a context of calls that come from there.
+func WithOrigin(ctx context.Context, from Origin) context.Context {
+	return context.WithValue(ctx, OriginKey{}, from)
 }
 
-// caller are the attributes of the caller of a context; none without one.
-func caller(ctx context.Context) (attributes []slog.Attr) {
-	c, _ := ctx.Value(callerKey{}).(*Caller)
+// appendTo appends the members about the caller; none if it is nil.
+func (c *Caller) appendTo(line []slog.Attr) []slog.Attr {
 	if c == nil {
+		return line
+	}
+	line = appendText(appendText(line, "address", c.Address), "client", c.Client)
+	return appendText(appendText(line, "request", c.Request), "trace", c.Trace)
+}
+
+// WriteRead writes a line about a call that read. An error says that it could not be written to all outputs.
+func (l *Log) WriteRead(ctx context.Context, r *Read) error {
+	if l == nil {
 		return nil
 	}
-	for _, a := range []struct{ name, value string }{{"address", c.Address}, {"client", c.Client}, {"request", c.Request}, {"trace", c.Trace}} {
-		if a.value != "" {
-			attributes = append(attributes, slog.String(a.name, cut(a.value)))
-		}
-	}
-	return attributes
+	return l.write(ctx, r)
 }
 
-// WriteRead writes a line about a call that read.
-func (l *Log) WriteRead(ctx context.Context, r *Read) {
-	if l == nil {
-		return
-	}
-	attributes := append(make([]slog.Attr, 0, 20), slog.String("token", r.Token))
-	if r.Subject != "" {
-		attributes = append(attributes, slog.String("subject", cut(r.Subject)))
-	}
-	attributes = append(attributes, slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)), slog.String("operation", cut(r.Operation)),
+// attributes implements entry.
+func (r *Read) attributes(from *Caller) []slog.Attr {
+	line := append(make([]slog.Attr, 0, 20), slog.String("token", r.Token))
+	line = appendText(line, "subject", r.Subject)
+	line = append(line, slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)), slog.String("operation", cut(r.Operation)),
 		slog.Any("fields", cutAll(r.Fields)), slog.Int("rows", r.Rows))
 	if r.IDs != nil {
-		attributes = append(attributes, slog.Any("ids", cutAll(r.IDs)))
+		line = append(line, slog.Any("ids", cutAll(r.IDs)))
 	}
-	attributes = append(attributes, slog.String("asked", r.Question), slog.Int("bytes", r.Bytes), slog.Float64("seconds", r.Took.Seconds()), slog.String("outcome", r.Outcome))
-	if r.Call != "" {
-		attributes = append(attributes, slog.String("call", r.Call))
-	}
-	l.to.LogAttrs(ctx, slog.LevelInfo, "audit", append(attributes, caller(ctx)...)...)
+	line = append(line, slog.String("asked", r.Question), slog.Int("bytes", r.Bytes), slog.Float64("seconds", r.Took.Seconds()), slog.String("outcome", r.Outcome))
+	line = appendText(line, "call", r.Call)
+	return from.appendTo(line)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"log/slog"
 	"reflect"
 	"strings"
 	"testing"
@@ -72,10 +71,13 @@ func TestIDsAreBounded(t *testing.T) {
 
 func TestALineAboutARead(t *testing.T) {
 	var out bytes.Buffer
-	log := audit.NewLog(slog.New(slog.NewJSONHandler(&out, nil)))
-	ctx := audit.WithCaller(context.Background(), &audit.Caller{Address: "10.1.2.3", Client: "claude-code 2.1", Request: "7", Trace: "0af7651916cd43dd8448eb211c80319c"})
-	log.WriteRead(ctx, &audit.Read{Token: "shop/agent", Tool: "list_book", Model: "book", Operation: "list", Question: `{"filters":{"id":"?"}}`,
+	log := audit.NewLog(&out)
+	ctx := audit.WithOrigin(context.Background(), &audit.Caller{Address: "10.1.2.3", Client: "claude-code 2.1", Request: "7", Trace: "0af7651916cd43dd8448eb211c80319c"})
+	err := log.WriteRead(ctx, &audit.Read{Token: "shop/agent", Tool: "list_book", Model: "book", Operation: "list", Question: `{"filters":{"id":"?"}}`,
 		Shown: audit.Shown{Fields: []string{"id"}, Rows: 1, IDs: []string{"7"}}, Bytes: 40, Took: 1500 * time.Microsecond, Outcome: "ok"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got map[string]any
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
@@ -104,12 +106,12 @@ func FuzzQuestion(f *testing.F) {
 func BenchmarkRead(b *testing.B) {
 	rows := strings.Repeat(`{"id":1234,"title":"A bench in the park","author_id":17,"price":"12.50","published":"2001-02-03"},`, 50)
 	payload, arguments := []byte(`{"count":50,"results":[`+rows[:len(rows)-1]+`]}`), []byte(`{"filters":{"author_id":17},"order_by":["id"],"limit":50}`)
-	log := audit.NewLog(slog.New(slog.NewJSONHandler(new(discarded), nil)))
+	log := audit.NewLog(new(discarded))
 	for _, level := range []string{"Summary", "Rows"} {
 		b.Run(level, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				log.WriteRead(context.Background(), &audit.Read{Token: "shop/agent", Tool: "list_book", Model: "book", Operation: "list", Question: audit.Question(arguments),
+				_ = log.WriteRead(context.Background(), &audit.Read{Token: "shop/agent", Tool: "list_book", Model: "book", Operation: "list", Question: audit.Question(arguments),
 					Shown: audit.ShownBy(payload, false, level == "Rows"), Bytes: len(payload), Outcome: "ok"})
 			}
 		})

@@ -10,17 +10,32 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
 )
 
-// onBehalf is the context of what the caller asks for. It tells the audit where the call came from if there are lines about reads.
-func (x *exchange) onBehalf() context.Context {
-	ctx := share.WithName(x.ctx, x.holder)
-	if x.endpoint.Settings().AuditReads == "" {
-		return ctx
-	}
-	return audit.WithCaller(ctx, x.caller())
+// callContext is the context of what a caller asks for. It says on whose behalf that is, and, as long as the exchange lasts, where it came from.
+type callContext struct {
+	context.Context
+	holder string
+	from   *exchange
 }
 
-// caller is where the message came from, as far as it says so itself.
-func (x *exchange) caller() *audit.Caller {
+// onBehalf is the context of what the caller asks for.
+func (x *exchange) onBehalf() context.Context { return &callContext{x.ctx, x.holder, x} }
+
+// ShareName is the name by which connections and memory are shared out (share.Key).
+func (c *callContext) ShareName() string { return c.holder }
+
+// Value implements context.Context.
+func (c *callContext) Value(key any) any {
+	switch key.(type) {
+	case share.Key:
+		return c
+	case audit.OriginKey:
+		return c.from
+	}
+	return c.Context.Value(key)
+}
+
+// Caller is where the message came from, as far as it says so itself (audit.Origin).
+func (x *exchange) Caller() *audit.Caller {
 	c := &audit.Caller{Address: x.address, Client: x.header.Get("User-Agent")}
 	if host, _, err := net.SplitHostPort(x.address); err == nil {
 		c.Address = host

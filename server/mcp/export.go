@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
-	"github.com/mcp-admin/mcp-admin-operator/server/share"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
@@ -137,7 +136,7 @@ func (h *Handler) tokenOfLink(endpoint Endpoint, link *call.ExportLink, now time
 func (h *Handler) sendExport(f *exportFile, x *exchange) {
 	deadlines := http.NewResponseController(f.answer.w)
 	_ = deadlines.SetReadDeadline(time.Time{}) // the connection's own would end the call; a writer without deadlines has no connection
-	ctx, stop := context.WithCancel(share.WithName(x.ctx, x.holder))
+	ctx, stop := context.WithCancel(x.onBehalf())
 	defer stop()
 	p := &pieces{to: f.answer.w, deadlines: deadlines, patience: f.answer.patience, admit: h.admission(ctx, x, f.link), stop: stop}
 	f.buffer = bufio.NewWriterSize(p, sendBuffer)

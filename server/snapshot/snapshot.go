@@ -53,7 +53,8 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		ExportProblem:    exportProblem(&config.Endpoint),
 		SessionSettings:  config.Endpoint.Database.SessionSettings,
 		Audit:            log,
-		AuditReads:       config.Endpoint.AuditReads,
+		AuditReads:       config.Endpoint.AuditLines.Reads,
+		AuditRequired:    config.Endpoint.AuditLines.Required,
 		Kept:             kept,
 		Webhook:          hooks,
 	}

@@ -13,7 +13,6 @@ import (
 
 // The outcomes of fetching a link that are no codes of errors, in the audit log.
 const (
-	outcomeAsked   = "intent"
 	outcomeUsed    = "used"
 	outcomeReader  = "reader_gone"
 	OutcomeExpired = "expired"
@@ -29,7 +28,7 @@ func (set *Set) OpenExport(text string) (*call.ExportLink, bool) {
 // RefuseExport tells the audit why a link is refused, once for each link.
 func (set *Set) RefuseExport(ctx context.Context, link *call.ExportLink, outcome string) {
 	if set.settings.Kept.Links.FirstRefusal(link, set.settings.Now()) {
-		set.settings.Audit.Write(ctx, &audit.Record{
+		_ = set.settings.Audit.Write(ctx, &audit.Record{
 			Token: link.Token, Tool: link.Tool(), Model: link.Model, Operation: call.ExportOperation + link.Operation, Call: link.ID, Rows: new(int), Outcome: outcome,
 		})
 	}
@@ -63,7 +62,12 @@ func (set *Set) Export(ctx context.Context, token access.Token, link *call.Expor
 	c := set.fetch(ctx, token, link)
 	c.Fetch.To = out
 	primary := call.OwnTransactions{DB: set.db}
-	c.Fetch.Claim = func() error { return once.ClaimLink(c, primary, set.settings.Now()) }
+	c.Fetch.Claim = func() error {
+		if err := c.FetchIntent(); err != nil {
+			return err
+		}
+		return once.ClaimLink(c, primary, set.settings.Now())
+	}
 	_, err := once.Run(c, link.Arguments)
 	result = c.ResultOf(nil, err)
 	outcome := call.OutcomeOK
@@ -82,8 +86,7 @@ func (set *Set) Export(ctx context.Context, token access.Token, link *call.Expor
 		outcome = string(result.Code)
 	}
 	if err == nil || c.Fetch.Rows > 0 || c.Kept.Links.FirstRefusal(link, set.settings.Now()) {
-		c.Generic = link.Generic // in the name of the tool
-		c.AuditExport(outcome)
+		_ = c.AuditExport(outcome) // what was sent was sent
 	}
 	return c.Fetch.Rows, result
 }

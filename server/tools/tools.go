@@ -82,18 +82,28 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *call.Operat
 	c.Model, c.Generic = model, model == "" && !op.Global
 	r := c.ResultOf(once.Run(c, arguments))
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
-	if op.Writes() || r.Code == call.CodePermissionDenied {
+	if err := tell(c, &r); err != nil {
+		r.Release()
+		return call.ResultOf(nil, err)
+	}
+	return r
+}
+
+// tell writes the audit's line about a call that has its answer. An error takes the place of the answer. What was changed is changed,
+// and is answered: its first line was written before it (once.Run).
+func tell(c *call.Call, r *call.Result) error {
+	switch {
+	case c.Op.Writes() || r.Code == call.CodePermissionDenied:
 		outcome := call.OutcomeOK
 		if r.IsError {
 			outcome = string(r.Code)
 		}
-		c.TellAudit(outcome)
-	} else if r.Link != nil {
-		c.TellAudit(outcomeAsked)
-	} else {
-		c.TellRead(&r)
+		_ = c.TellAudit(outcome)
+		return nil
+	case r.Link != nil:
+		return c.TellAudit(call.OutcomeIntent)
 	}
-	return r
+	return c.TellRead(r)
 }
 
 func (set *Set) newCall(ctx context.Context, token access.Token, op *call.Operation) *call.Call {

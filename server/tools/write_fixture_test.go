@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"log/slog"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -123,7 +122,7 @@ func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) 
 	l.tokens = access.TokensOf(config, models)
 	l.set = New(models, db, call.Settings{
 		Endpoint: "shop/library", SealKey: make([]byte, 32), MaxResultBytes: 1 << 20,
-		Audit: audit.NewLog(slog.New(slog.NewJSONHandler(l.log, nil))),
+		Audit: audit.NewLog(l.log),
 	})
 	return l
 }

@@ -11,7 +11,7 @@ import (
 
 // readLines has audit lines about calls that read, and turns them off again.
 func readLines(s *suite, t *testing.T) {
-	set := func(level string) { s.endpoint.Apply(func(c *contract.Config) { c.Endpoint.AuditReads = level }) }
+	set := func(level string) { s.endpoint.Apply(func(c *contract.Config) { c.Endpoint.AuditLines.Reads = level }) }
 	t.Cleanup(func() { set("") })
 	// lines are the lines that a call has.
 	lines := func(t *testing.T, call func()) (found []object) {

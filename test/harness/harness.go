@@ -15,11 +15,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
@@ -41,6 +44,22 @@ type Endpoint struct {
 type Log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
+	// full is set while no audit line can be written.
+	full atomic.Bool
+}
+
+// Full has audit lines fail, as on a disk that is full, or not any more.
+func (l *Log) Full(is bool) { l.full.Store(is) }
+
+// auditLines is the part of the log that audit lines go to.
+type auditLines struct{ *Log }
+
+// Write implements io.Writer.
+func (l auditLines) Write(p []byte) (int, error) {
+	if l.full.Load() {
+		return 0, syscall.ENOSPC
+	}
+	return l.Log.Write(p)
 }
 
 // Write implements io.Writer.
@@ -146,7 +165,7 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 	}
 	s := &server.Server{
 		Source: e.source, Endpoint: []net.Listener{endpoint}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile,
-		LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)),
+		LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)), Audit: audit.NewLog(auditLines{e.Log}),
 	}
 	prepare(s)
 	ctx, stop := context.WithCancel(context.Background())

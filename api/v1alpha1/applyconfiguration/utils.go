@@ -22,6 +22,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AllowedTokens"):
 		return &apiv1alpha1.AllowedTokensApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AuditClaim"):
+		return &apiv1alpha1.AuditClaimApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("AuditFilesSpec"):
+		return &apiv1alpha1.AuditFilesSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditLinesSpec"):
 		return &apiv1alpha1.AuditLinesSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditSpec"):

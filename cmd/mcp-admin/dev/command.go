@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/server"
-	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 )
 
 // options are the command's flags.
@@ -237,7 +237,7 @@ func (o *options) server(source *manifestSource, first *outcome) *server.Server 
 		LocalWebhooks: o.localWebhooks,
 		Version:       version.String(),
 		Log:           slog.New(log),
-		Audit:         telemetry.NewLogger(o.out, slog.LevelInfo),
+		Audit:         audit.NewLog(o.out),
 	}
 	if source.database != nil && source.database.SQLite != "" {
 		s.SQLiteFile, s.SQLiteInitDir = source.database.SQLite, ""

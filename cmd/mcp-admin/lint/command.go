@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,7 @@ import (
 
 // options are the command's flags.
 type options struct {
-	format    format
+	format    output.Format
 	files     []string
 	namespace string
 	strict    bool
@@ -25,7 +24,7 @@ type options struct {
 
 // Command returns the command.
 func Command() *cobra.Command {
-	o := options{format: format{output.Text}}
+	var o options
 	command := &cobra.Command{
 		Use:   "lint -f PATH…",
 		Short: "Check manifests without a cluster, for CI",
@@ -45,13 +44,12 @@ Secrets of webhooks. With -o github the findings are annotations of a workflow r
 			return o.run(command.Context(), command.OutOrStdout())
 		},
 	}
+	o.format.AddFlag(command, github)
 	flags := command.Flags()
-	flags.VarP(&o.format, "output", "o", "how to print: text, json, yaml or github")
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`PATH` of a manifest, or of a folder of them; may be repeated")
 	flags.StringVarP(&o.namespace, "namespace", "n", "default", "`NAMESPACE` of objects that name none")
 	flags.BoolVar(&o.strict, "strict", false, "count warnings as errors")
-	_ = command.MarkFlagRequired("filename")                                                                              // fails only for a flag that does not exist
-	_ = command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // likewise
+	_ = command.MarkFlagRequired("filename") // fails only for a flag that does not exist
 	return command
 }
 
@@ -60,7 +58,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := o.format.print(out, report); err != nil {
+	if err := o.print(out, report); err != nil {
 		return err
 	}
 	if failed := report.count(severityError); failed > 0 {
@@ -114,24 +112,12 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// format is output's, with GitHub's annotations.
-type format struct{ output.Format }
-
+// github is the format of GitHub's annotations.
 const github output.Format = "github"
 
-var formats = []string{string(output.Text), string(output.JSON), string(output.YAML), string(github)}
-
-// Set implements pflag.Value.
-func (f *format) Set(text string) error {
-	if !slices.Contains(formats, text) {
-		return errors.New("must be one of " + strings.Join(formats, ", "))
-	}
-	f.Format = output.Format(text)
-	return nil
-}
-
-func (f *format) print(out io.Writer, r *report) error {
-	if f.Format == github {
+// print prints a report.
+func (o *options) print(out io.Writer, r *report) error {
+	if o.format == github {
 		for _, found := range r.Findings {
 			if _, err := fmt.Fprintln(out, annotation(found)); err != nil {
 				return err
@@ -139,7 +125,7 @@ func (f *format) print(out io.Writer, r *report) error {
 		}
 		return nil
 	}
-	return f.Print(out, r, r.show)
+	return o.format.Print(out, r, r.show)
 }
 
 // escapes are for the values of workflow commands; their properties need two more.

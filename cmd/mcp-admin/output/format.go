@@ -21,29 +21,45 @@ const (
 	Text Format = "text"
 	JSON Format = "json"
 	YAML Format = "yaml"
+	// CSV is for commands that print lines.
+	CSV Format = "csv"
 )
 
-var formats = []string{string(Text), string(JSON), string(YAML)}
-
-// AddFlag gives a command the flag -o, --output, which sets the format.
-func (f *Format) AddFlag(command *cobra.Command) {
+// AddFlag gives a command the flag -o, --output, which sets the format. more are formats that the command has beside text, json and yaml.
+func (f *Format) AddFlag(command *cobra.Command, more ...Format) {
 	*f = Text
-	command.Flags().VarP(f, "output", "o", "how to print: text, json or yaml")
-	_ = command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that does not exist
+	choice := &choice{to: f}
+	for _, format := range append([]Format{Text, JSON, YAML}, more...) {
+		choice.among = append(choice.among, string(format))
+	}
+	last := len(choice.among) - 1
+	command.Flags().VarP(choice, "output", "o", "how to print: "+strings.Join(choice.among[:last], ", ")+" or "+choice.among[last])
+	_ = command.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(choice.among, cobra.ShellCompDirectiveNoFileComp)) // fails only for a flag that does not exist
+}
+
+// choice is the flag that sets a format.
+type choice struct {
+	to    *Format
+	among []string
 }
 
 // String implements pflag.Value.
-func (f *Format) String() string { return string(*f) }
+func (c *choice) String() string {
+	if c.to == nil {
+		return ""
+	}
+	return string(*c.to)
+}
 
 // Type implements pflag.Value.
-func (f *Format) Type() string { return "format" }
+func (c *choice) Type() string { return "format" }
 
 // Set implements pflag.Value.
-func (f *Format) Set(text string) error {
-	if !slices.Contains(formats, text) {
-		return fmt.Errorf("must be one of %s", strings.Join(formats, ", "))
+func (c *choice) Set(text string) error {
+	if !slices.Contains(c.among, text) {
+		return fmt.Errorf("must be one of %s", strings.Join(c.among, ", "))
 	}
-	*f = Format(text)
+	*c.to = Format(text)
 	return nil
 }
 

@@ -3,7 +3,10 @@ package output
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 func TestATableIsAsWideAsItsVisibleText(t *testing.T) {
@@ -29,7 +32,9 @@ func TestTheSameValueIsPrintedInEachFormat(t *testing.T) {
 	}{"a & b"}
 	for text, want := range map[string]string{"text": "It is a & b.\n", "json": "{\n  \"name\": \"a & b\"\n}\n", "yaml": "name: a & b\n"} {
 		var f Format
-		if err := f.Set(text); err != nil {
+		command := &cobra.Command{}
+		f.AddFlag(command)
+		if err := command.Flags().Set("output", text); err != nil {
 			t.Fatal(err)
 		}
 		var b bytes.Buffer
@@ -38,8 +43,15 @@ func TestTheSameValueIsPrintedInEachFormat(t *testing.T) {
 			t.Errorf("%s: printed %q, %v, want %q", text, b.String(), err, want)
 		}
 	}
-	if err := new(Format).Set("wide"); err == nil {
-		t.Error("a format that does not exist is taken")
+	var f Format
+	command, lines := &cobra.Command{}, &cobra.Command{}
+	f.AddFlag(command)
+	f.AddFlag(lines, CSV)
+	if err := command.Flags().Set("output", "csv"); err == nil || !strings.Contains(err.Error(), "must be one of text, json, yaml") {
+		t.Errorf("a format that the command does not have: %v", err)
+	}
+	if err := lines.Flags().Set("output", "csv"); err != nil || f != CSV {
+		t.Errorf("a format that one command has: %q, %v", f, err)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,8 +25,10 @@ type options struct {
 	format output.Format
 	follow bool
 	since  time.Duration
-	// file is a file with lines that were written before, in the place of a cluster; "-" is standard input.
+	// file is a file with lines that were written before, or a folder of such files, in the place of a cluster; "-" is standard input.
 	file string
+	// token is the namespace and name of the MCPToken whose lines are shown; "" is any.
+	token string
 }
 
 // Command returns the command.
@@ -38,15 +42,18 @@ order of their times: who (the MCPToken), what, on which rows, and what came of 
 if the endpoint asks for them (spec.observability.audit.reads).
 
 With -f it goes on: through restarts of containers, and with new pods. Of a container that was restarted, the log of the one
-before is read, too. With -o json each line is as the server wrote it, with the pod's name. Logs of pods that are gone are
-gone: for a record that stays, let the endpoint keep an audit table (spec.audit).
+before is read, too. With -o json each line is as the server wrote it, with the pod's name; lines in the format OCSF are read, too.
+Logs of pods that are gone are gone, and tail says so: for a record that stays, let the endpoint keep an audit table (spec.audit), and
+its lines in files (spec.observability.audit.files).
 
-With --file it reads a file in the place of a cluster: what "mcp-admin dev" printed, or logs that were kept. All else in the file
-is passed over. --file - reads standard input, line by line as they come.
+With --file it reads a file in the place of a cluster: what "mcp-admin dev" printed, or logs that were kept. Of a folder it reads the
+files whose names end in .jsonl. All else in a file is passed over. --file - reads standard input, line by line as they come.
 
 Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
 		Example: `  mcp-admin tail shop -n shop
   mcp-admin tail shop -n shop -f --since 10m
+  mcp-admin tail shop -n shop --token agent --since 12h -o csv > agent.csv
+  mcp-admin tail --file /mnt/audit/shop --since 720h
   mcp-admin tail shop -n shop -f -o json | jq 'select(.outcome!="ok")'
   mcp-admin tail shop -n shop --since 12h -o json | jq 'select(.model=="customer" and (.ids//[]|index("42")))'
   mcp-admin dev --sqlite shop.sqlite --write | mcp-admin tail --file -`,
@@ -70,10 +77,11 @@ Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
 		},
 	}
 	o.AddTo(command)
-	o.format.AddFlag(command)
+	o.format.AddFlag(command, output.CSV)
 	flags := command.Flags()
 	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with new lines until interrupted")
-	flags.StringVar(&o.file, "file", "", "`FILE` with lines to show; - is standard input")
+	flags.StringVar(&o.file, "file", "", "`FILE` or folder of files with lines to show; - is standard input")
+	flags.StringVar(&o.token, "token", "", "only lines of this `TOKEN`: NAME, in the endpoint's namespace, or NAMESPACE/NAME")
 	flags.DurationVar(&o.since, "since", 0, "only lines that are younger than this `TIME`, such as 10m; 0 is all")
 	return command
 }
@@ -97,23 +105,86 @@ func (o *options) from() time.Time {
 	return time.Now().Add(-o.since)
 }
 
-// readFile prints the audit lines of a file.
+// readFile prints the audit lines of a file, as they come, or of the files of a folder, in the order of their times.
 func (o *options) readFile(in io.Reader, out io.Writer) error {
-	if o.file != "-" {
-		file, err := os.Open(o.file)
-		if err != nil {
+	show := o.shown(o.printer(out), "")
+	if o.file == "-" {
+		return o.readLines(in, "", show)
+	}
+	paths, whole := []string{o.file}, show
+	var lines []line
+	if info, err := os.Stat(o.file); err != nil {
+		return fmt.Errorf("--file: %w", err)
+	} else if info.IsDir() {
+		if paths, err = filepath.Glob(filepath.Join(escapeGlob(o.file), "*.jsonl")); err != nil {
 			return fmt.Errorf("--file: %w", err)
 		}
-		defer file.Close()
-		in = file
+		if len(paths) == 0 {
+			return fmt.Errorf("--file: %s has no file whose name ends in .jsonl", o.file)
+		}
+		show = func(l line) error { lines = append(lines, l); return nil }
 	}
-	show, from := o.printer(out), o.from()
+	for _, path := range paths {
+		if err := o.readPath(path, show); err != nil {
+			return fmt.Errorf("--file: %w", err)
+		}
+	}
+	sortByTime(lines)
+	for _, l := range lines {
+		if err := whole(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// escapeGlob has a path stand for itself in a pattern.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+func (o *options) readPath(path string, show func(line) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return o.readLines(file, podOf(filepath.Base(path)), show)
+}
+
+// podOf is the pod that wrote a file, by the file's name (server/audit); "" if that does not tell.
+func podOf(name string) string {
+	pod, ours := strings.CutPrefix(strings.TrimSuffix(name, ".jsonl"), "audit-")
+	dash := strings.LastIndexByte(pod, '-')
+	if !ours || dash < 0 {
+		return ""
+	}
+	return pod[:dash]
+}
+
+func (o *options) readLines(in io.Reader, pod string, show func(line) error) error {
+	from := o.from()
 	return eachLine(in, func(text []byte) error {
-		if l, audit := parse("", text, false); audit && !l.at.Before(from) {
+		if l, audit := parse(pod, text, false); audit && !l.at.Before(from) {
 			return show(l)
 		}
 		return nil
 	})
+}
+
+// shown is show for the lines of the token that is asked for. namespace is that of a token without one; "" is any.
+func (o *options) shown(show func(line) error, namespace string) func(line) error {
+	token := o.token
+	if token == "" {
+		return show
+	}
+	return func(l line) error {
+		ns, name, whole := strings.Cut(l.record.Token, "/")
+		if l.record.Token == token || whole && name == token && (namespace == "" || ns == namespace) {
+			return show(l)
+		}
+		return nil
+	}
 }
 
 func (o *options) run(ctx context.Context, k *cluster.Cluster, name string, out, errOut io.Writer) error {
@@ -122,9 +193,9 @@ func (o *options) run(ctx context.Context, k *cluster.Cluster, name string, out,
 		return err
 	}
 	r := &reader{cluster: k, endpoint: cluster.Key(endpoint), from: o.from(), tell: func(news string) { fmt.Fprintln(errOut, "#", news) }}
-	show := o.printer(out)
+	show := o.shown(o.printer(out), endpoint.Namespace)
 	if o.follow {
 		return r.follow(ctx, show)
 	}
-	return r.read(ctx, show)
+	return r.read(ctx, endpoint, show)
 }

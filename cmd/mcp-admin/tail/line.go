@@ -2,13 +2,16 @@ package tail
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/contract/formula"
 )
 
 // line is one audit line of a pod.
@@ -35,6 +38,12 @@ type record struct {
 	Rows      *int      `json:"rows"`
 	DryRun    bool      `json:"dry_run"`
 	Outcome   string    `json:"outcome"`
+	Call      string    `json:"call"`
+	Asked     string    `json:"asked"`
+	Address   string    `json:"address"`
+	Client    string    `json:"client"`
+	Request   string    `json:"request"`
+	Trace     string    `json:"trace"`
 }
 
 // parse reads a line of a log. If the log is timed, each line begins with the time at which the log took it; else the line
@@ -49,7 +58,7 @@ func parse(pod string, logged []byte, timed bool) (l line, audit bool) {
 		}
 		l.logged, l.text = at, text
 	}
-	if json.Unmarshal(l.text, &l.record) != nil || l.record.Message != "audit" {
+	if (json.Unmarshal(l.text, &l.record) != nil || l.record.Message != "audit") && !l.record.readEvent(l.text) {
 		return l, false
 	}
 	if l.at = l.record.Time; l.at.IsZero() {
@@ -65,6 +74,8 @@ func parse(pod string, logged []byte, timed bool) (l line, audit bool) {
 func (o *options) printer(out io.Writer) func(line) error {
 	screen := output.NewScreen(out)
 	switch o.format {
+	case output.CSV:
+		return csvPrinter(out)
 	case output.JSON:
 		return func(l line) error { return printJSON(out, l) }
 	case output.YAML:
@@ -92,6 +103,43 @@ func printJSON(out io.Writer, l line) error {
 	object := bytes.TrimSpace(l.text)
 	_, err = fmt.Fprintf(out, "%s,\"pod\":%s}\n", object[:len(object)-1], pod)
 	return err
+}
+
+// csvHeader names the columns of CSV, in the order of csvRow.
+var csvHeader = []string{
+	"time", "token", "subject", "tool", "model", "operation", "ids", "fields", "rows", "changed", "dry_run", "outcome", "call", "asked", "address", "client", "request", "trace", "pod",
+}
+
+// csvRow is a line as CSV; lists have spaces between their elements.
+func csvRow(l line) []string {
+	r := &l.record
+	rows := ""
+	if r.Rows != nil {
+		rows = strconv.Itoa(*r.Rows)
+	}
+	row := []string{
+		l.at.UTC().Format(time.RFC3339Nano), r.Token, r.Subject, r.Tool, r.Model, r.Operation, strings.Join(r.IDs, " "), strings.Join(r.Fields, " "), rows,
+		strconv.Itoa(r.Changed), strconv.FormatBool(r.DryRun), r.Outcome, r.Call, r.Asked, r.Address, r.Client, r.Request, r.Trace, l.pod,
+	}
+	for i := range row {
+		row[i] = formula.Disarm(row[i]) // callers choose many of them
+	}
+	return row
+}
+
+// csvPrinter prints lines as CSV, with a header before the first.
+func csvPrinter(out io.Writer) func(line) error {
+	w := csv.NewWriter(out)
+	begun := false
+	return func(l line) error {
+		if !begun {
+			begun = true
+			_ = w.Write(csvHeader) // the writer keeps its error for the next Flush
+		}
+		_ = w.Write(csvRow(l))
+		w.Flush()
+		return w.Error()
+	}
 }
 
 // printText prints a line for people. Callers chose the ids and the subject: no line break in them begins a line.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 )
 
@@ -33,8 +35,8 @@ type reader struct {
 	untimed atomic.Bool
 }
 
-// read prints all lines that are there.
-func (r *reader) read(ctx context.Context, show func(line) error) error {
+// read prints all lines that are there, and says which are not.
+func (r *reader) read(ctx context.Context, endpoint *v1alpha1.MCPEndpoint, show func(line) error) error {
 	pods, err := r.cluster.Pods(ctx, r.endpoint)
 	if err != nil {
 		return err
@@ -50,6 +52,7 @@ func (r *reader) read(ctx context.Context, show func(line) error) error {
 	if len(pods) == 0 {
 		r.tell("the endpoint has no pods")
 	}
+	r.tellMissing(pods, endpoint.Spec.Observability.Audit.Files)
 	sortByTime(lines)
 	for _, l := range lines {
 		if err := show(l); err != nil {
@@ -57,6 +60,26 @@ func (r *reader) read(ctx context.Context, show func(line) error) error {
 		}
 	}
 	return nil
+}
+
+// tellMissing says which lines no log has any more, and where they may be.
+func (r *reader) tellMissing(pods []corev1.Pod, files *v1alpha1.AuditFilesSpec) {
+	elsewhere := "; spec.observability.audit.files would have kept them"
+	if files != nil {
+		elsewhere = fmt.Sprintf("; claim %s has them, in its folder %s", files.Claim.Name, r.endpoint.Name)
+	}
+	var oldest time.Time
+	for i := range pods {
+		if begun := pods[i].CreationTimestamp.Time; oldest.IsZero() || begun.Before(oldest) {
+			oldest = begun
+		}
+		if n := restarts(&pods[i]); n > 1 {
+			r.tell(fmt.Sprintf("pod %s: its container was restarted %d times, and only the logs of the last two are left%s", pods[i].Name, n, elsewhere))
+		}
+	}
+	if !r.from.IsZero() && r.from.Before(oldest) {
+		r.tell("no pod of before " + oldest.Local().Format(time.DateTime) + " is there, nor its log" + elsewhere)
+	}
 }
 
 // whole returns the lines of a pod so far: also the lines of the container before the present one.

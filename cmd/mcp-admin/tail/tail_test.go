@@ -3,6 +3,11 @@ package tail
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +27,77 @@ func TestAuditLinesAreToldFromOthers(t *testing.T) {
 		if _, audit := parse("shop-0", []byte(other), true); audit {
 			t.Errorf("%q is taken for an audit line", other)
 		}
+	}
+}
+
+// event is the line logged, in the format of OCSF.
+const event = `{"class_uid":6005,"time":1795255200100,"status_code":"ok","actor":{"user":{"name":"ann","uid":"shop/agent"},"app_name":"ledger"},"src_endpoint":{"ip":"10.1.2.3"},"table":{"name":"order"},` +
+	`"metadata":{"product":{"name":"mcp-admin-server"},"event_code":"update_order","correlation_uid":"c1"},"unmapped":{"operation":"update","ids":["7"],"fields":["status"],"changed":1,"dry_run":false}}`
+
+func TestAnEventOfOCSFIsReadLikeALine(t *testing.T) {
+	l, audit := parse("shop-0", []byte(event), false)
+	if r := l.record; !audit || r.Token != "shop/agent" || r.Subject != "ann" || r.Tool != "update_order" || r.Model != "order" || r.IDs[0] != "7" || r.Changed != 1 ||
+		r.Outcome != "ok" || r.Call != "c1" || r.Address != "10.1.2.3" || r.Client != "ledger" || l.at.UnixMilli() != 1795255200100 {
+		t.Errorf("got %+v, %t", r, audit)
+	}
+	for _, other := range []string{strings.Replace(event, "6005", "6003", 1), strings.Replace(event, "mcp-admin-server", "another", 1)} {
+		if _, audit := parse("shop-0", []byte(other), false); audit {
+			t.Errorf("%s is taken for an audit line", other)
+		}
+	}
+}
+
+func TestLinesAsCSV(t *testing.T) {
+	l, _ := parse("shop-0", []byte(strings.Replace(logged, `"ids":["7"]`, `"ids":["7","8"],"subject":"=HYPERLINK(1)"`, 1)), true)
+	var b bytes.Buffer
+	o := options{format: output.CSV}
+	show := o.printer(&b)
+	if err := errors.Join(show(l), show(l)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(rows) != 3 || len(rows[1]) != len(csvHeader) {
+		t.Fatalf("got %v, %v", rows, err)
+	}
+	want := "2026-11-22T10:00:00.1Z|shop/agent|'=HYPERLINK(1)|update_order|order|update|7 8|status||1|false|ok|||||||shop-0"
+	if got := strings.Join(rows[1], "|"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestAFolderOfFilesIsMergedByTime(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shop[1]")
+	at := func(clock, token string) string {
+		return strings.Replace(strings.Replace(logged[31:], "10:00:00.1Z", clock, 1), "shop/agent", token, 1) + "\n"
+	}
+	for name, text := range map[string]string{
+		"audit-shop-mcp-7d-x2-20261122T100000.000000000Z.jsonl": at("10:00:03Z", "shop/agent") + "torn{\n" + at("10:00:05Z", "shop/other"),
+		"audit-shop-mcp-7d-y3-20261122T100000.000000000Z.jsonl": at("10:00:04Z", "shop/agent"),
+		"notes.txt": at("10:00:01Z", "shop/agent"),
+	} {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for token, want := range map[string]string{"": "x2 y3 x2", "agent": "x2 y3", "shop/agent": "x2 y3", "crm/agent": "", "other": "x2"} {
+		var b bytes.Buffer
+		o := options{format: output.CSV, file: dir, token: token}
+		if err := o.readFile(nil, &b); err != nil {
+			t.Fatal(err)
+		}
+		var pods []string
+		for row := range strings.Lines(b.String()) {
+			if _, pod, ours := strings.Cut(row, "shop-mcp-7d-"); ours {
+				pods = append(pods, strings.TrimSpace(pod))
+			}
+		}
+		if got := strings.Join(pods, " "); got != want {
+			t.Errorf("token %q: got the lines of %q, want %q", token, got, want)
+		}
+	}
+	o := options{file: t.TempDir()}
+	if err := o.readFile(nil, io.Discard); err == nil || !strings.Contains(err.Error(), "no file whose name ends in .jsonl") {
+		t.Errorf("of an empty folder: got %v", err)
 	}
 }
 

@@ -30,9 +30,6 @@ type webhookBody struct {
 	Subject   string            `json:"subject,omitempty"`
 }
 
-// outcomeIntent is the outcome in the audit's line before a webhook is called.
-const outcomeIntent = "intent"
-
 // runWebhook posts the rows that the caller may see. No transaction is open meanwhile, and the journal has the intent
 // before and the outcome after: what a webhook did cannot be rolled back.
 func (e *actionCall) runWebhook() ([]byte, error) {
@@ -89,11 +86,10 @@ func (e *actionCall) intend(p *actionPlan, id string) error {
 	if err := e.journalAll(p, "webhook called, request "+id); err != nil {
 		return err
 	}
-	e.call.Settings.Audit.Write(e.call.Ctx, &audit.Record{
+	return e.call.Settings.Wanted(e.call.Settings.Audit.Write(e.call.Ctx, &audit.Record{
 		Token: e.call.Token.Name(), Subject: e.call.Token.Subject(), Tool: e.call.Op.Name + "_" + e.call.Scope.Model().Name, Model: e.call.Scope.Model().Name,
-		Operation: e.call.Record.Operation, Call: e.call.ID, IDs: e.call.Record.IDs, Outcome: outcomeIntent,
-	})
-	return nil
+		Operation: e.call.Record.Operation, Call: e.call.ID, IDs: e.call.Record.IDs, Outcome: call.OutcomeIntent,
+	}))
 }
 
 // webhookFailed says why there is no answer, and whether anything may have happened all the same.

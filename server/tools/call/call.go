@@ -87,22 +87,35 @@ type Call struct {
 // OutcomeOK is a record's outcome where there was no error.
 const OutcomeOK = "ok"
 
-// TellAudit writes the audit's line about the call.
-func (req *Request) TellAudit(outcome string) {
+// TellAudit writes the audit's line about the call. An error says that it could not be written, and that the endpoint wants such calls to
+// fail.
+func (req *Request) TellAudit(outcome string) error {
 	r := &req.Record
 	r.Token, r.Subject, r.Call = req.Token.Name(), req.Token.Subject(), req.ID
 	r.Tool, r.Model, r.DryRun, r.Outcome = req.tool(), req.Model, req.DryRun, outcome
 	if r.Operation == "" {
 		r.Operation = req.Op.Name
 	}
-	req.Settings.Audit.Write(req.Ctx, r)
+	return req.Settings.Wanted(req.Settings.Audit.Write(req.Ctx, r))
 }
 
-// TellRead writes the audit's line about a call that read, with its answer, if the endpoint asks for such lines.
-func (req *Request) TellRead(r *Result) {
+// OutcomeIntent is a record's outcome before something is done.
+const OutcomeIntent = "intent"
+
+// TellIntent writes a line about a call that is about to change something, if the endpoint wants no call without a line: once it is done,
+// it is too late to fail.
+func (req *Request) TellIntent() error {
+	if !req.Settings.AuditRequired {
+		return nil
+	}
+	return req.TellAudit(OutcomeIntent)
+}
+
+// TellRead writes the audit's line about a call that read, with its answer, if the endpoint asks for such lines. Errors are as TellAudit's.
+func (req *Request) TellRead(r *Result) error {
 	level := req.Settings.AuditReads
 	if level == "" {
-		return
+		return nil
 	}
 	line := audit.Read{
 		Token: req.Token.Name(), Subject: req.Token.Subject(), Tool: req.tool(), Model: req.Model, Operation: req.Op.Name,
@@ -116,7 +129,7 @@ func (req *Request) TellRead(r *Result) {
 	} else {
 		line.Shown = audit.ShownBy(r.Text, req.Op.OneRow, level == contract.AuditRows)
 	}
-	req.Settings.Audit.WriteRead(req.Ctx, &line)
+	return req.Settings.Wanted(req.Settings.Audit.WriteRead(req.Ctx, &line))
 }
 
 // Run judges the call, reads its arguments and runs it. Package once runs a call that has an idempotency key.

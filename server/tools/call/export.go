@@ -153,10 +153,22 @@ func (c *Call) exportLink(format string) (*ExportLink, error) {
 	return link, nil
 }
 
-// AuditExport writes the audit's line about the fetching of the call's link.
-func (c *Call) AuditExport(outcome string) {
+// FetchIntent writes a line before the call's link is used up, as TellIntent does.
+func (c *Call) FetchIntent() error {
+	if !c.Settings.AuditRequired {
+		return nil
+	}
+	return c.AuditExport(OutcomeIntent)
+}
+
+// AuditExport writes the audit's line about the fetching of the call's link, under the name of the tool that gave it. Errors are as
+// TellAudit's.
+func (c *Call) AuditExport(outcome string) error {
+	generic := c.Generic
+	defer func() { c.Generic = generic }()
+	c.Generic = c.Fetch.Link.Generic
 	c.ID, c.Record.Operation, c.Record.Rows = c.Fetch.Link.ID, ExportOperation+c.Op.Name, &c.Fetch.Rows
-	c.TellAudit(outcome)
+	return c.TellAudit(outcome)
 }
 
 // SealExport writes a link, without the URL before it.

@@ -32,8 +32,21 @@ type Settings struct {
 	Audit *audit.Log
 	// AuditReads is contract.AuditSummary or AuditRows if Audit is called with every call that reads, too.
 	AuditReads string
+	// AuditRequired has a call fail if its line cannot be written.
+	AuditRequired bool
 	// Kept counts what is kept for the keys of callers; nil is one of its own. It outlives a Set.
 	Kept *KeptAnswers
 	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.
 	Webhook *webhook.Client
 }
+
+// Wanted is the caller's error about a line of the audit that could not be written; nil if the endpoint does without it.
+func (s *Settings) Wanted(err error) error {
+	if err == nil || !s.AuditRequired {
+		return nil
+	}
+	return errAuditLine
+}
+
+// errAuditLine says nothing of the cause, which is the operator's: the log has it.
+var errAuditLine = Failf(CodeUnavailable, "the audit line about this call cannot be written, and this endpoint answers no call without one; try again later, or tell whoever runs it")

@@ -35,6 +35,11 @@ func Run(c *call.Call, raw []byte) ([]byte, error) {
 	if err := c.Prepare(raw); err != nil {
 		return nil, err
 	}
+	if c.Op.Writes() {
+		if err := c.TellIntent(); err != nil {
+			return nil, err
+		}
+	}
 	once, err := takeKey(c)
 	switch {
 	case err != nil:

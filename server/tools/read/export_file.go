@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"io"
 	"regexp"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/formula"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
@@ -114,24 +113,8 @@ func (f *csvFile) appendValue(member *database.Output, value []byte) {
 	}
 }
 
-// appendText appends a text. One that a spreadsheet would take for a formula gets an apostrophe before it.
-func (f *csvFile) appendText(text string) {
-	if isFormula(text) {
-		text = "'" + text
-	}
-	f.appendQuoted(validText([]byte(text)))
-}
-
-// isFormula reports whether a spreadsheet may take a text for a formula: by its first character, in the width of East Asian texts too,
-// once what spreadsheets pass over is gone. Tabs and ends of lines count themselves, as some split cells there.
-func isFormula(text string) bool {
-	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
-		return true
-	}
-	text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
-	first, _ := utf8.DecodeRuneInString(text)
-	return text != "" && strings.ContainsRune("=+-@＝＋－＠", first)
-}
+// appendText appends a text that a spreadsheet takes for one.
+func (f *csvFile) appendText(text string) { f.appendQuoted(validText([]byte(formula.Disarm(text)))) }
 
 // appendQuoted appends a field, in quotes if it needs them. An empty text has them, too: without them it would be null. NUL, which no
 // reader of CSV expects and which ends the file for some, is replaced as what is not UTF-8 is.

@@ -97,7 +97,9 @@ func transactSteps(c *call.Call, a *transactArguments) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	}
-	t.tellSteps()
+	if err := t.tellSteps(); err != nil {
+		return nil, err
+	}
 	return t.answer()
 }
 
@@ -184,19 +186,23 @@ func (t *transaction) runStep(tx database.Tx, s *call.Step) error {
 	return nil
 }
 
-// tellSteps tells the audit of the steps: of those that changed something, and of what the others read.
-func (t *transaction) tellSteps() {
+// tellSteps tells the audit of the steps: of those that changed something, and of what the others read. An error says that the answer may not
+// be shown: what was read has no line.
+func (t *transaction) tellSteps() (failed error) {
 	for i, p := range t.done {
 		if !p.Op.Writes() {
-			p.TellRead(&call.Result{Text: t.answers[i]})
+			if p.TellRead(&call.Result{Text: t.answers[i]}) != nil {
+				failed = call.Failf(call.CodeUnavailable, "the steps were done and stay (call %s), but their answer is not shown: the audit line about what a step read cannot be written, and this endpoint answers no call without one; do not send them again", t.call.ID)
+			}
 			continue
 		}
 		if p.DryRun = t.call.DryRun; p.DryRun {
 			p.Record.Changed = 0
 		}
 		t.call.Record.Changed += p.Record.Changed
-		p.TellAudit(call.OutcomeOK)
+		_ = p.TellAudit(call.OutcomeOK)
 	}
+	return failed
 }
 
 // stepError is the error of one step of several.
@@ -223,7 +229,7 @@ func (t *transaction) stepFailed(err error) error {
 	if p := t.done[len(t.done)-1]; len(t.done) == t.failed+1 {
 		if told := call.ResultOf(nil, err); p.Op.Writes() || told.Code == call.CodePermissionDenied {
 			p.Record.Changed = 0
-			p.TellAudit(string(told.Code))
+			_ = p.TellAudit(string(told.Code))
 		}
 	}
 	return failed

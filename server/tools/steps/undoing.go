@@ -334,6 +334,6 @@ func (u *undoing) tellAudit() {
 			p.Record.Changed = 0
 		}
 		u.call.Record.Changed += p.Record.Changed
-		p.TellAudit(call.OutcomeOK)
+		_ = p.TellAudit(call.OutcomeOK)
 	}
 }

@@ -87,12 +87,44 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Audience
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditClaim
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditFilesSpec
+  map:
+    fields:
+    - name: claim
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditClaim
+    - name: maxAge
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: maxFileBytes
+      type:
+        scalar: numeric
+    - name: maxTotalBytes
+      type:
+        scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditFormat
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditLinesSpec
   map:
     fields:
+    - name: files
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditFilesSpec
+    - name: format
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditFormat
     - name: reads
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditReads
+    - name: required
+      type:
+        scalar: boolean
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditReads
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec

@@ -9,11 +9,19 @@ import (
 // AuditLinesSpecApplyConfiguration represents a declarative configuration of the AuditLinesSpec type for use
 // with apply.
 //
-// AuditLinesSpec says what audit lines tell beside changes and refusals.
+// AuditLinesSpec says what audit lines tell beside changes and refusals, in which form, and where they go.
 type AuditLinesSpecApplyConfiguration struct {
 	// reads has each call that reads tell its line: Summary says who asked what, without values, and how many rows the answer had;
 	// Rows also the ids of the first 100. None when absent.
 	Reads *apiv1alpha1.AuditReads `json:"reads,omitempty"`
+	// format is JSON for lines of the server's own, or OCSF for events of the Open Cybersecurity Schema Framework: its class Datastore
+	// Activity, with the profile for AI operations. JSON when absent.
+	Format *apiv1alpha1.AuditFormat `json:"format,omitempty"`
+	// required has a call fail if its line cannot be written. A call that changes something then has a line before it, too, with the
+	// outcome intent; a call that reads is answered after its line is written. Otherwise such lines are lost, and the log says how many.
+	Required *bool `json:"required,omitempty"`
+	// files keep the lines in files of a claim, too: beside the standard output of the pods, whose logs go with them.
+	Files *AuditFilesSpecApplyConfiguration `json:"files,omitempty"`
 }
 
 // AuditLinesSpecApplyConfiguration constructs a declarative configuration of the AuditLinesSpec type for use with
@@ -27,5 +35,29 @@ func AuditLinesSpec() *AuditLinesSpecApplyConfiguration {
 // If called multiple times, the Reads field is set to the value of the last call.
 func (b *AuditLinesSpecApplyConfiguration) WithReads(value apiv1alpha1.AuditReads) *AuditLinesSpecApplyConfiguration {
 	b.Reads = &value
+	return b
+}
+
+// WithFormat sets the Format field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Format field is set to the value of the last call.
+func (b *AuditLinesSpecApplyConfiguration) WithFormat(value apiv1alpha1.AuditFormat) *AuditLinesSpecApplyConfiguration {
+	b.Format = &value
+	return b
+}
+
+// WithRequired sets the Required field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Required field is set to the value of the last call.
+func (b *AuditLinesSpecApplyConfiguration) WithRequired(value bool) *AuditLinesSpecApplyConfiguration {
+	b.Required = &value
+	return b
+}
+
+// WithFiles sets the Files field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Files field is set to the value of the last call.
+func (b *AuditLinesSpecApplyConfiguration) WithFiles(value *AuditFilesSpecApplyConfiguration) *AuditLinesSpecApplyConfiguration {
+	b.Files = value
 	return b
 }

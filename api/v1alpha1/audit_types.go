@@ -1,0 +1,86 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// AuditLinesSpec says what audit lines tell beside changes and refusals, in which form, and where they go.
+type AuditLinesSpec struct {
+	// reads has each call that reads tell its line: Summary says who asked what, without values, and how many rows the answer had;
+	// Rows also the ids of the first 100. None when absent.
+	// +optional
+	Reads AuditReads `json:"reads,omitempty"`
+	// format is JSON for lines of the server's own, or OCSF for events of the Open Cybersecurity Schema Framework: its class Datastore
+	// Activity, with the profile for AI operations. JSON when absent.
+	// +optional
+	Format AuditFormat `json:"format,omitempty"`
+	// required has a call fail if its line cannot be written. A call that changes something then has a line before it, too, with the
+	// outcome intent; a call that reads is answered after its line is written. Otherwise such lines are lost, and the log says how many.
+	// +optional
+	Required bool `json:"required,omitempty"`
+	// files keep the lines in files of a claim, too: beside the standard output of the pods, whose logs go with them.
+	// +optional
+	Files *AuditFilesSpec `json:"files,omitempty"`
+}
+
+// AuditReads is what audit lines tell about calls that read.
+// +kubebuilder:validation:Enum=None;Summary;Rows
+type AuditReads string
+
+// The lines about calls that read.
+const (
+	AuditReadsNone    AuditReads = "None"
+	AuditReadsSummary AuditReads = "Summary"
+	AuditReadsRows    AuditReads = "Rows"
+)
+
+// AuditFormat is the form of audit lines.
+// +kubebuilder:validation:Enum=JSON;OCSF
+type AuditFormat string
+
+// The forms of audit lines.
+const (
+	AuditFormatJSON AuditFormat = "JSON"
+	AuditFormatOCSF AuditFormat = "OCSF"
+)
+
+// AuditFilesSpec keeps audit lines in files. Each pod has files of its own, in the folder of the claim that has the endpoint's name. A new
+// one begins each day, and when one is full. Nothing is removed unless maxAge or maxTotalBytes says so.
+type AuditFilesSpec struct {
+	// claim names a PersistentVolumeClaim of the endpoint's namespace. Pods on several nodes need one with the access mode ReadWriteMany.
+	// +required
+	Claim AuditClaim `json:"claim,omitzero"`
+	// maxFileBytes is about how many bytes a file gets; 104857600 (100 MiB) when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1048576
+	// +kubebuilder:validation:Maximum=10737418240
+	MaxFileBytes int64 `json:"maxFileBytes,omitempty"`
+	// maxTotalBytes is how many bytes all files of the endpoint may have together: the oldest are removed. No bound when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1048576
+	MaxTotalBytes int64 `json:"maxTotalBytes,omitempty"`
+	// maxAge is how long a file stays after its last line; for ever when absent.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('24h') && duration(self) <= duration('87600h')",message="must be a duration such as 2160h, which is 90 days, between 24h and 87600h"
+	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
+}
+
+// AuditClaim names a PersistentVolumeClaim in the endpoint's namespace.
+type AuditClaim struct {
+	// name is the claim's name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
+	Name string `json:"name,omitempty"`
+}
+
+// EffectiveMaxFileBytes is maxFileBytes, or its default.
+func (f *AuditFilesSpec) EffectiveMaxFileBytes() int64 {
+	if f.MaxFileBytes == 0 {
+		return 100 << 20
+	}
+	return f.MaxFileBytes
+}

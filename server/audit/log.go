@@ -1,0 +1,98 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Settings say how lines are written. They are the endpoint's, and may change while lines are written.
+type Settings struct {
+	// OCSF has each line be an event of the Open Cybersecurity Schema Framework.
+	OCSF bool
+	// Endpoint is the endpoint's namespace and name, for OCSF.
+	Endpoint string
+	// Files are the limits of the outputs that are folders.
+	Files FolderLimits
+}
+
+// Log writes a line for each record to each of its outputs. A nil Log writes nothing. Safe for concurrent use.
+type Log struct {
+	// Pod and Version are the server's own, for OCSF.
+	Pod, Version string
+	// Lost is called with the error of each line that an output did not take; nil if nobody wants to know. It must not block.
+	Lost func(error)
+
+	lines    slog.Handler
+	to       outputs
+	settings atomic.Pointer[Settings]
+	// writing keeps lines of OCSF apart; slog has a lock of its own for the others.
+	writing sync.Mutex
+}
+
+// NewLog returns a Log that writes to outputs: each gets a whole line in one Write.
+func NewLog(to ...io.Writer) *Log {
+	l := &Log{to: to}
+	l.lines = slog.NewJSONHandler(l.to, nil)
+	l.settings.Store(&Settings{})
+	return l
+}
+
+// Use has the next lines follow the settings.
+func (l *Log) Use(s Settings) {
+	if l == nil || *l.settings.Load() == s {
+		return
+	}
+	l.settings.Store(&s)
+	for _, to := range l.to {
+		if folder, ok := to.(*Folder); ok {
+			folder.Limit(s.Files)
+		}
+	}
+}
+
+// outputs get the same lines. One that fails does not keep a line from the others.
+type outputs []io.Writer
+
+func (o outputs) Write(line []byte) (int, error) {
+	var failed error
+	for _, to := range o {
+		if _, err := to.Write(line); err != nil {
+			failed = errors.Join(failed, err)
+		}
+	}
+	return len(line), failed
+}
+
+// entry is what a line tells.
+type entry interface {
+	// attributes are the members of a line of our own format.
+	attributes(from *Caller) []slog.Attr
+	// describe fills in an event of OCSF.
+	describe(e *event)
+}
+
+// write writes a line. An error says that an output did not take it.
+func (l *Log) write(ctx context.Context, told entry) error {
+	var from *Caller
+	if origin, ok := ctx.Value(OriginKey{}).(Origin); ok {
+		from = origin.Caller()
+	}
+	var err error
+	now := time.Now()
+	if settings := l.settings.Load(); settings.OCSF {
+		err = l.writeEvent(newEvent(now, l, settings, from), told)
+	} else {
+		record := slog.NewRecord(now, slog.LevelInfo, "audit", 0)
+		record.AddAttrs(told.attributes(from)...)
+		err = l.lines.Handle(ctx, record)
+	}
+	if err != nil && l.Lost != nil {
+		l.Lost(err)
+	}
+	return err
+}

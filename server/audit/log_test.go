@@ -1,0 +1,54 @@
+package audit_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+)
+
+// broken is an output that takes nothing.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestAnOutputThatFailsKeepsNoLineFromTheOthers(t *testing.T) {
+	for _, ocsf := range []bool{false, true} {
+		var out bytes.Buffer
+		lost := 0
+		log := audit.NewLog(broken{}, &out)
+		log.Lost = func(error) { lost++ }
+		log.Use(audit.Settings{OCSF: ocsf})
+		if err := log.Write(t.Context(), &audit.Record{Tool: "create_book"}); err == nil || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("got %v, want the output's error", err)
+		}
+		if err := log.WriteRead(t.Context(), &audit.Read{Tool: "get_book"}); err == nil {
+			t.Error("got no error")
+		}
+		if n := strings.Count(out.String(), "\n"); n != 2 || lost != 2 {
+			t.Errorf("the other output has %d lines, want 2; %d were told to be lost, want 2", n, lost)
+		}
+	}
+}
+
+func TestNoLogWritesNothing(t *testing.T) {
+	var none *audit.Log
+	none.Use(audit.Settings{OCSF: true})
+	if none.Write(t.Context(), &audit.Record{}) != nil || none.WriteRead(t.Context(), &audit.Read{}) != nil {
+		t.Error("no log fails")
+	}
+}
+
+func TestTheCallerIsInTheLineOfAChange(t *testing.T) {
+	var out bytes.Buffer
+	log := audit.NewLog(&out)
+	ctx := audit.WithOrigin(t.Context(), &audit.Caller{Address: "10.1.2.3", Client: "claude-code 2.1", Request: "7", Trace: "0af7651916cd43dd8448eb211c80319c"})
+	if err := log.Write(ctx, &audit.Record{Token: "shop/agent", Tool: "delete_book", Call: "c1", Outcome: "ok"}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"outcome":"ok","call":"c1","address":"10.1.2.3","client":"claude-code 2.1","request":"7","trace":"0af7651916cd43dd8448eb211c80319c"}`; !strings.HasSuffix(strings.TrimSpace(out.String()), want) {
+		t.Errorf("got %s, want its end to be %s", out.String(), want)
+	}
+}

@@ -1,0 +1,38 @@
+package server
+
+import (
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+)
+
+// auditSettings is how the endpoint wants audit lines.
+func auditSettings(e *contract.Endpoint) audit.Settings {
+	files := e.AuditLines.Files
+	return audit.Settings{
+		OCSF: e.AuditLines.OCSF, Endpoint: e.Namespace + "/" + e.Name,
+		Files: audit.FolderLimits{MaxFileBytes: files.MaxFileBytes, MaxTotalBytes: files.MaxTotalBytes, MaxAge: time.Duration(files.MaxAge)},
+	}
+}
+
+// lostPause is the shortest time between two lines of the log about audit lines that could not be written.
+const lostPause = 10 * time.Second
+
+// lostLines counts audit lines that could not be written.
+type lostLines struct {
+	log   *slog.Logger
+	count atomic.Int64
+	// next is when the log may be told again, in Unix nanoseconds.
+	next atomic.Int64
+}
+
+// tell counts a line, and tells the log of it if that was not told lately.
+func (l *lostLines) tell(err error) {
+	lost, now := l.count.Add(1), time.Now().UnixNano()
+	if next := l.next.Load(); now >= next && l.next.CompareAndSwap(next, now+int64(lostPause)) {
+		l.log.Error("An audit line could not be written", "error", err, "lost_since_start", lost)
+	}
+}
