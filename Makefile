@@ -98,8 +98,9 @@ test-permissions: more-databases ## Make random calls in random worlds, and hold
 
 # Times are the machine's affair: this fails by them, and test-permissions only tells them.
 .PHONY: test-timing
-test-timing: databases ## Compare by ranks how long right and wrong guesses of what policies hide take; for a machine that does nothing else
+test-timing: databases ## Compare how long right and wrong guesses of what policies hide take, and refusals of each cause; for a machine that does nothing else
 	@MCP_TEST_TIMING=1 $(with_databases) $(suites) -run TestTimes permissions
+	@MCP_TEST_TIMING=1 go test -count=1 -run TestTimes ./server/mcp
 
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases

@@ -236,6 +236,9 @@ type Token struct {
 	PublicID string `json:"publicID,omitempty"`
 	// Refused is why the token is not in force, as a condition's reason; "" if it is. Only the operator learns of it.
 	Refused string `json:"refused,omitempty"`
+	// RefusedSums tell the operator whose text was refused, if the token has expired or is not active: the RefusedSum of each of its
+	// hashes, or of its Identity's. They let nobody in, and would not do so as Hashes.
+	RefusedSums []string `json:"refusedSums,omitempty"`
 	// Hashes are hex SHA-256 sums of whole texts; any of these texts is this token.
 	Hashes []string `json:"hashes,omitempty"`
 	// Identity says which callers the token is for, in the place of Hashes.

@@ -18,6 +18,17 @@ func HashToken(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// RefusedSum returns the form in which the hash of a refused token is kept: the hex SHA-256 of the hash, which is in hex; "" for what is no
+// hash. Nobody has a text with that hash, so that a sum lets nobody in even if it is taken for a hash.
+func RefusedSum(hash string) string {
+	raw, err := hex.DecodeString(hash)
+	if err != nil || len(raw) != sha256.Size {
+		return ""
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
 var generatedToken = regexp.MustCompile(`^(mcp_[A-Za-z0-9_-]{16})\.[A-Za-z0-9_-]{43}$`)
 
 // PublicTokenID returns the part of a generated token that may be shown, or "" for any other text. It is a text of its own:

@@ -240,6 +240,7 @@ func (s *setup) tokens() *token.Reconciler {
 		Namespaces: s.namespaces,
 		Store:      s.store,
 		Status:     cluster.NewTokenStatus(s.mgr.GetClient(), s.events, s.options.Now),
+		Events:     s.events,
 		Now:        s.options.Now,
 	}
 }

@@ -85,11 +85,8 @@ func TestEveryRefusalIsTheSame(t *testing.T) {
 	if lines := o.Log.Lines("two MCPTokens"); len(lines) != 1 || !strings.Contains(lines[0], "test/staff") || !strings.Contains(lines[0], "test/night") {
 		t.Errorf("an ambiguous caller is logged as %q", lines)
 	}
-	metrics := o.Metrics()
-	for _, reason := range []string{"token", "unknown_issuer", "audience", "expired", "no_mcptoken", "ambiguous"} {
-		if !strings.Contains(metrics, `mcp_admin_server_callers_refused_total{reason="`+reason+`"} `) {
-			t.Errorf("no refusal of the reason %s is counted", reason)
-		}
+	for _, reason := range []string{"missing", "unknown", "unknown_issuer", "audience", "jwt_expired", "no_mcptoken", "ambiguous"} {
+		o.untilCounted(reason)
 	}
 }
 
@@ -283,4 +280,34 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 			t.Errorf("got the status %d, want %d", status, http.StatusOK)
 		}
 	})
+}
+
+// The MCPToken of a ServiceAccount or a subject is known by whom it is for, even if it is no longer in force.
+func TestTheOperatorIsToldOfCallersWhoseMCPTokenIsNotInForce(t *testing.T) {
+	t.Parallel()
+	o := officeOnSQLite(t)
+	past := time.Now().Add(-time.Hour)
+	o.Apply(func(c *contract.Config) {
+		for i := range c.Tokens {
+			switch token := &c.Tokens[i]; token.Name {
+			case "clerk": // as the manager writes it
+				token.Refused, token.RefusedSums = "Inactive", []string{contract.RefusedSum(contract.HashToken(token.Identity.Key()))}
+				token.Identity, token.Rules = nil, nil
+			case "boss": // the manager has not heard of it yet
+				token.Expiry = &past
+			}
+		}
+	})
+	want := o.refused("")
+	for _, token := range []string{o.cluster.ServiceAccountToken("shop", "clerk"), o.corp.Token("boss", nil)} {
+		if got := o.refused(token); got != want {
+			t.Errorf("the answer is\n%s\nwant\n%s", got, want)
+		}
+	}
+	o.untilCounted("inactive")
+	o.untilCounted("expired")
+	usage := o.Usage()
+	if clerk, boss := usage.Refused["test/clerk"], usage.Refused["test/boss"]; clerk.Reason != "Inactive" || clerk.Count != 1 || clerk.From != "127.0.0.1" || boss.Reason != "Expired" {
+		t.Errorf("the report has %+v", usage)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server"
@@ -92,6 +93,17 @@ func officeOnSQLite(t *testing.T, configure ...func(*contract.Config)) *office {
 	t.Helper()
 	database, _ := harness.OnFile(t, filepath.Join(t.TempDir(), "notes.sqlite"), notes)
 	return newOffice(t, database, configure...)
+}
+
+// untilCounted waits until a refusal is counted for a reason: the operator is told after the caller.
+func (o *office) untilCounted(reason string) {
+	o.t.Helper()
+	sample := `mcp_admin_server_callers_refused_total{reason="` + reason + `"} `
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(o.Metrics(), sample); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			o.t.Fatalf("no refusal of the reason %s is counted", reason)
+		}
+	}
 }
 
 // staff is the token that the identity provider issues to one of the staff.

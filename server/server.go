@@ -86,6 +86,7 @@ func (s *Server) Run(ctx context.Context) error {
 		Audit:           core.audit,
 		Verifier:        core.verifier,
 		Used:            usage.Touch,
+		RefusedUse:      usage.Refuse,
 		Now:             s.Now,
 		Version:         s.Version,
 		PieceTime:       s.patience.request,

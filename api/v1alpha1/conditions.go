@@ -18,6 +18,8 @@ const (
 	ConditionAuthenticationReady = "AuthenticationReady"
 	// ConditionPaused is there while an object bears PausedAnnotation. It does not count for Ready.
 	ConditionPaused = "Paused"
+	// ConditionExpiresSoon is there while a token that is in force expires soon. It does not count for Ready.
+	ConditionExpiresSoon = "ExpiresSoon"
 )
 
 // The reasons that conditions carry, besides the reasons that a server's pod reports (contract.Reason…).
@@ -38,6 +40,7 @@ const (
 	ReasonImageNotAllowed   = "ImageNotAllowed"
 	ReasonInactive          = "Inactive"
 	ReasonExpired           = "Expired"
+	ReasonExpiresSoon       = "ExpiresSoon"
 	ReasonPaused            = "Paused"
 	ReasonIssued            = "Issued"
 	ReasonProgrammed        = "Programmed"

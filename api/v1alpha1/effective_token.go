@@ -35,6 +35,32 @@ func (t *MCPToken) Expired(now time.Time) bool {
 	return expiry != nil && !now.Before(*expiry)
 }
 
+// The warning of a token that lives longer than LongLife, if the MCPToken does not say.
+const (
+	DefaultExpiryWarning = 7 * 24 * time.Hour
+	LongLife             = 30 * 24 * time.Hour
+)
+
+// WarnsAt is the moment from which it is said that the token expires soon; nil is never.
+func (t *MCPToken) WarnsAt() *time.Time {
+	expiry := t.EffectiveExpiry()
+	if expiry == nil {
+		return nil
+	}
+	var warning time.Duration
+	switch {
+	case t.Spec.ExpiryWarning != nil:
+		warning = t.Spec.ExpiryWarning.Duration
+	case !t.CreationTimestamp.IsZero() && expiry.Sub(t.CreationTimestamp.Time) > LongLife:
+		warning = DefaultExpiryWarning
+	}
+	if warning <= 0 {
+		return nil
+	}
+	at := expiry.Add(-warning)
+	return &at
+}
+
 // Endpoint is the key of the token's endpoint.
 func (t *MCPToken) Endpoint() types.NamespacedName {
 	key := types.NamespacedName{Namespace: t.Namespace, Name: t.Spec.EndpointRef.Name}

@@ -38,6 +38,8 @@ type MCPToken struct {
 // +kubebuilder:validation:XValidation:rule="[has(self.tokenSecretRef), has(self.tokenHashSecretRef), has(self.serviceAccountRef), has(self.oidc), has(self.secret)].filter(x, x).size() <= 1",message="at most one of tokenSecretRef, tokenHashSecretRef, serviceAccountRef, oidc and secret may be given: secret is for a generated token"
 // +kubebuilder:validation:XValidation:rule="(has(self.tokenSecretRef) || has(self.tokenHashSecretRef)) == (has(oldSelf.tokenSecretRef) || has(oldSelf.tokenHashSecretRef)) && has(self.serviceAccountRef) == has(oldSelf.serviceAccountRef) && has(self.oidc) == has(oldSelf.oidc)",message="a token stays what it is: generated, given in a Secret, for a serviceAccountRef or for oidc; make a new MCPToken"
 // +kubebuilder:validation:XValidation:rule="!has(self.expiry) || !has(self.ttl)",message="at most one of expiry and ttl may be given"
+// +kubebuilder:validation:XValidation:rule="!has(self.expiryWarning) || has(self.expiry) || has(self.ttl)",message="expiryWarning is for a token that expires; give it expiry or ttl, or leave expiryWarning out"
+// +kubebuilder:validation:XValidation:rule="!has(self.expiryWarning) || !has(self.ttl) || !self.expiryWarning.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') || !self.ttl.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') || duration(self.expiryWarning) < duration(self.ttl)",message="expiryWarning must be shorter than ttl"
 // +kubebuilder:validation:XValidation:rule="!has(self.rotation) || (!has(self.tokenSecretRef) && !has(self.tokenHashSecretRef) && !has(self.serviceAccountRef) && !has(self.oidc))",message="rotation is for a generated token; leave it out: a text of your own is changed in its Secret, and other issuers replace their tokens themselves"
 // +kubebuilder:validation:XValidation:rule="!has(self.rotation) || !has(self.secret) || !has(self.secret.mutability) || self.secret.mutability != 'Immutable'",message="a token in an immutable Secret cannot be rotated; leave out rotation, or secret.mutability"
 // +kubebuilder:validation:XValidation:rule="!has(self.endpointRef.__namespace__) || (!has(self.permissions) && !has(self.attributes) && !(has(self.oidc) && has(self.oidc.attributes)))",message="a token of an endpoint in another namespace has no permissions and no attributes of its own, nor oidc.attributes; leave them out, or leave out endpointRef.namespace"
@@ -63,6 +65,13 @@ type MCPTokenSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('1m') && duration(self) <= duration('87600h')",message="must be a duration such as 90s, 36h or 720h (30 days), between 1m and 87600h (ten years)"
 	TTL *metav1.Duration `json:"ttl,omitempty"`
+	// expiryWarning is how long before the token expires the condition ExpiresSoon and an event say so; 0s is not at all. Absent: 168h (7
+	// days) if it expires more than 720h (30 days) after this object's creation, and not at all otherwise.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('0s') && duration(self) <= duration('87600h')",message="must be a duration such as 90s, 36h or 168h (7 days), between 0s and 87600h (ten years)"
+	ExpiryWarning *metav1.Duration `json:"expiryWarning,omitempty"`
 	// groups are the groups of the endpoint whose permissions the token has.
 	// +optional
 	// +listType=set
@@ -252,7 +261,7 @@ type AnnotationValue string
 
 // MCPTokenStatus is the observed state of an MCPToken.
 type MCPTokenStatus struct {
-	// conditions: Ready, Accepted, Issued, Programmed; Reconciling, Stalled and Paused while
+	// conditions: Ready, Accepted, Issued, Programmed; Reconciling, Stalled, Paused and ExpiresSoon while
 	// they are true.
 	// +optional
 	// +listType=map
@@ -301,6 +310,10 @@ type MCPTokenStatus struct {
 	// lastUsedTime is the hour in which the token was last used, as far as the server's pods have told.
 	// +optional
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
+	// lastRefusedTime is the hour in which somebody last showed the token and was refused, since it has expired or is not active, as far as
+	// the server's pods have told. Absent while the token is in force.
+	// +optional
+	LastRefusedTime *metav1.Time `json:"lastRefusedTime,omitempty"`
 	// rights count what the token may do.
 	// +optional
 	Rights *RightsStatus `json:"rights,omitempty"`

@@ -117,7 +117,7 @@ var schemaRules = map[string]schemaRule{
 var (
 	pascalCase   = regexp.MustCompile(`^"[A-Z][A-Za-z0-9]*"$`)
 	mapName      = regexp.MustCompile(`(?i)(labels|annotations|^attributes|^claims|matchLabels$|^nodeSelector)$`)
-	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl|staleness|skew)$`)
+	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl|staleness|skew|warning)$`)
 )
 
 // exception lets one rule pass at the paths that match.

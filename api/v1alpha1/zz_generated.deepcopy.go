@@ -1140,6 +1140,11 @@ func (in *MCPTokenSpec) DeepCopyInto(out *MCPTokenSpec) {
 		*out = new(v1.Duration)
 		**out = **in
 	}
+	if in.ExpiryWarning != nil {
+		in, out := &in.ExpiryWarning, &out.ExpiryWarning
+		*out = new(v1.Duration)
+		**out = **in
+	}
 	if in.Groups != nil {
 		in, out := &in.Groups, &out.Groups
 		*out = make([]string, len(*in))
@@ -1226,6 +1231,10 @@ func (in *MCPTokenStatus) DeepCopyInto(out *MCPTokenStatus) {
 	}
 	if in.LastUsedTime != nil {
 		in, out := &in.LastUsedTime, &out.LastUsedTime
+		*out = (*in).DeepCopy()
+	}
+	if in.LastRefusedTime != nil {
+		in, out := &in.LastRefusedTime, &out.LastRefusedTime
 		*out = (*in).DeepCopy()
 	}
 	if in.Rights != nil {

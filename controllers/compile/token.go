@@ -21,6 +21,8 @@ type Credential struct {
 	Reason, Message string
 	// Unsure reports whether the text could not be looked up, so that nothing speaks against what the previous Config has.
 	Unsure bool
+	// refusedSums are those of the previous Config, if the text was not looked up yet.
+	refusedSums []string
 }
 
 // UnsureCredential is the credential of a token whose Secret could not be read: that the API server does not answer must
@@ -79,7 +81,7 @@ func knownCredential(state *tokenState, t *v1alpha1.MCPToken) *Credential {
 		unknown = *state.given
 	}
 	if isOurs { // an entry that lets nobody in has the public part, too
-		unknown.PublicID = entry.PublicID
+		unknown.PublicID, unknown.refusedSums = entry.PublicID, entry.RefusedSums
 	}
 	return &unknown
 }
@@ -139,6 +141,9 @@ func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdi
 		if entry.PublicID = credential.PublicID; verdict.Reason != v1alpha1.ReasonAccepted {
 			entry.Refused = verdict.Reason
 		}
+		if verdict.Accepted && (verdict.Reason == v1alpha1.ReasonInactive || verdict.Reason == v1alpha1.ReasonExpired) {
+			entry.RefusedSums = refusedSums(t, credential, issuers)
+		}
 		return entry
 	}
 	entry.PublicID = credential.PublicID
@@ -153,6 +158,30 @@ func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdi
 		entry.Expiry = new(expiry.UTC())
 	}
 	return entry
+}
+
+// refusedSums tell the server whose text it refuses. Callers of an issuer that are told apart by claims alone have none.
+func refusedSums(t *v1alpha1.MCPToken, credential *Credential, issuers map[string]string) []string {
+	if identity := identityEntry(t); identity != nil {
+		if identity.ServiceAccount == "" && identity.Subject == "" {
+			return nil
+		}
+		if identity.Issuer != "" {
+			if identity.Issuer = issuers[identity.Issuer]; identity.Issuer == "" {
+				return nil
+			}
+		}
+		return []string{contract.RefusedSum(contract.HashToken(identity.Key()))}
+	}
+	if len(credential.Hashes) == 0 {
+		return credential.refusedSums
+	}
+	sums := make([]string, len(credential.Hashes))
+	for i, hash := range credential.Hashes {
+		sums[i] = contract.RefusedSum(hash)
+	}
+	slices.Sort(sums)
+	return sums
 }
 
 // appendRules adds the rules of a token or group.

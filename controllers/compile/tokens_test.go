@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,9 @@ func TestTheEntryOfATokenThatIsNotInForceStaysUntilItsSecretIsRead(t *testing.T)
 				Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(contract.NewToken())},
 			}
 			in.Previous, _ = compile.Compile(in)
+			if sums := in.Previous.Tokens[0].RefusedSums; len(sums) != 1 || in.Previous.Tokens[0].InForce() {
+				t.Fatalf("the entry does not tell whose text is refused: %+v", in.Previous.Tokens[0])
+			}
 			for name, credentials := range map[string]map[types.NamespacedName]compile.Credential{
 				"not read yet": nil, "not to be read": {key("agent"): compile.UnsureCredential()},
 			} {
@@ -54,6 +58,47 @@ func TestTheEntryOfATokenThatIsNotInForceStaysUntilItsSecretIsRead(t *testing.T)
 				}
 			}
 		})
+	}
+}
+
+// What tells whose text is refused is no hash of it, and is there as long as the token is not in force and its text is known.
+func TestARefusedTokenIsKnownByWhatLetsNobodyIn(t *testing.T) {
+	text := contract.NewToken()
+	agent, pod := token("agent", time.Hour), token("pod", time.Hour, func(s *v1alpha1.MCPTokenSpec) { s.ServiceAccountRef = &v1alpha1.ServiceAccountReference{Name: "pod"} })
+	in := compile.Inputs{
+		Endpoint: endpoint(), StatusKey: "status", SealKey: contract.NewSealKey(), Now: now,
+		Tokens: []v1alpha1.MCPToken{agent, pod}, Credentials: map[types.NamespacedName]compile.Credential{key("agent"): compile.TextCredential(text)},
+	}
+	compiled := func(change func(*v1alpha1.MCPToken)) []contract.Token {
+		t.Helper()
+		for i := range in.Tokens {
+			change(&in.Tokens[i])
+			in.Tokens[i].Generation++
+		}
+		config, _ := compile.Compile(in)
+		in.Previous = config
+		return config.Tokens
+	}
+	for _, entry := range compiled(func(*v1alpha1.MCPToken) {}) {
+		if !entry.InForce() || entry.RefusedSums != nil {
+			t.Errorf("in force: %+v", entry)
+		}
+	}
+	entries := compiled(func(t *v1alpha1.MCPToken) { t.Spec.Active = new(bool) })
+	for i, hash := range []string{contract.HashToken(text), contract.HashToken((&contract.Identity{ServiceAccount: "shop/pod"}).Key())} {
+		if got, want := entries[i].RefusedSums, []string{contract.RefusedSum(hash)}; entries[i].InForce() || !slices.Equal(got, want) || want[0] == hash {
+			t.Errorf("not active: %+v, want the sums %v", entries[i], want)
+		}
+	}
+	in.Credentials[key("agent")] = compile.NoCredential(v1alpha1.SecretKeyReference{Name: "agent", Key: "token"}, false)
+	if entries = compiled(func(*v1alpha1.MCPToken) {}); entries[0].RefusedSums != nil {
+		t.Errorf("its Secret was deleted, and so is its text: %+v", entries[0])
+	}
+	in.Credentials[key("agent")] = compile.TextCredential(text)
+	for _, entry := range compiled(func(t *v1alpha1.MCPToken) { t.Spec.Active = nil }) {
+		if !entry.InForce() || entry.RefusedSums != nil {
+			t.Errorf("in force again: %+v", entry)
+		}
 	}
 }
 

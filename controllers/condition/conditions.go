@@ -55,7 +55,7 @@ type Findings map[string]Finding
 
 // Summarise returns an object's conditions by the rules of kstatus: Ready, and while it is not true either Stalled or
 // Reconciling. Paused is there while the object is paused. ready is Ready's finding if every condition holds. Transition
-// times are kept from old.
+// times are kept from old. ExpiresSoon is there if it was found, and counts for nothing.
 func (t Table) Summarise(obj metav1.Object, old []metav1.Condition, found Findings, ready Finding) []metav1.Condition {
 	conditions := make([]metav1.Condition, 0, len(t)+3)
 	set := func(conditionType string, f Finding) {
@@ -81,6 +81,9 @@ func (t Table) Summarise(obj metav1.Object, old []metav1.Condition, found Findin
 			abnormal = v1alpha1.ConditionStalled
 		}
 		set(abnormal, Holds(ready.Reason, ready.Message))
+	}
+	if f, ok := found[v1alpha1.ConditionExpiresSoon]; ok {
+		set(v1alpha1.ConditionExpiresSoon, f)
 	}
 	if v1alpha1.IsPaused(obj) {
 		set(v1alpha1.ConditionPaused, Holds(v1alpha1.ReasonPaused, pausedMessage))

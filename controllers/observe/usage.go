@@ -24,7 +24,7 @@ const (
 )
 
 // ReadUsage asks every pod that is observed which tokens were used since it was asked last, and calls used for each answer
-// that names some, one at a time. A pod that does not answer is passed over.
+// that names some, or tokens that were refused, one at a time. A pod that does not answer is passed over.
 func (p *Poller) ReadUsage(ctx context.Context, used func(endpoint types.NamespacedName, usage contract.Usage)) {
 	var workers []*worker
 	p.mu.Lock()
@@ -48,7 +48,7 @@ func (p *Poller) ReadUsage(ctx context.Context, used func(endpoint types.Namespa
 			}
 			telling.Lock()
 			defer telling.Unlock()
-			if len(usage.Tokens) > 0 {
+			if len(usage.Tokens) > 0 || len(usage.Refused) > 0 {
 				used(w.endpoint, usage)
 			}
 		})
@@ -80,7 +80,8 @@ func (w *worker) askUsage(ctx context.Context) (contract.Usage, error) {
 	if err != nil {
 		return usage, err
 	}
-	if len(body) > contract.MaxUsageBytes || json.Unmarshal(body, &usage) != nil || len(usage.Tokens) > contract.MaxUsedTokens {
+	if len(body) > contract.MaxUsageBytes || json.Unmarshal(body, &usage) != nil || len(usage.Tokens) > contract.MaxUsedTokens ||
+		len(usage.Refused) > contract.MaxRefusedUses {
 		return contract.Usage{}, errors.New("the pod's answer is no usage, or too long")
 	}
 	w.usageCursor.Store(usage.Cursor)

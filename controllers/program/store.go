@@ -46,6 +46,9 @@ type Store struct {
 	Configs, Endpoints, Exposures, Tokens waker
 	// LastUsed are the hours in which tokens were used last, as far as the pods have told this process.
 	LastUsed cluster.Memo[types.NamespacedName, time.Time]
+	// Refused are the tokens that were shown though they have expired or are not active, as the pods have told this process: the newest
+	// report about each.
+	Refused cluster.Memo[types.NamespacedName, contract.RefusedUse]
 
 	mu            sync.RWMutex
 	programs      map[types.NamespacedName]*Program
@@ -141,6 +144,7 @@ func (s *Store) ForgetToken(key types.NamespacedName) {
 	defer s.mu.Unlock()
 	delete(s.credentials, key)
 	s.LastUsed.Forget(key)
+	s.Refused.Forget(key)
 }
 
 // Credential is a token's credential; nil if it was not looked up.

@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -30,6 +31,7 @@ type Reconciler struct {
 	Namespaces cluster.Namespaces
 	Store      *program.Store
 	Status     *cluster.StatusWriter[*v1alpha1.MCPToken, v1alpha1.MCPTokenStatus]
+	Events     events.EventRecorder
 	Now        func() time.Time
 
 	// settled holds what every server pod let in when a token was last found Ready.
@@ -77,11 +79,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 	facts, evaluated := r.Store.Token(token, text.credential, r.Now())
 	if evaluated && !r.worksMeanwhile(token, facts, text) {
-		status := withRights(token, r.summarise(token, tokenFindings(token, facts, text), facts, text))
+		status := withRights(token, r.summarise(token, tokenFindings(token, facts, text, r.Now()), facts, text))
 		settles, notWritten := r.Status.Write(ctx, token, status)
+		if settles == 0 && notWritten == nil {
+			r.tell(token, status)
+		}
 		text.lookAgain, err = cluster.Soonest(text.lookAgain, settles), errors.Join(err, notWritten)
 	}
-	return cluster.Result(text.lookAgain, err)
+	_, warns := expiresSoon(token, r.Now())
+	return cluster.Result(cluster.Soonest(text.lookAgain, warns), err)
 }
 
 func (r *Reconciler) forget(token types.NamespacedName) {
@@ -133,7 +139,7 @@ func tokenWithoutEndpoint(t *v1alpha1.MCPToken) condition.Findings {
 }
 
 // tokenFindings joins what compiling said with what is known of the token's text.
-func tokenFindings(t *v1alpha1.MCPToken, facts program.TokenFacts, text Text) condition.Findings {
+func tokenFindings(t *v1alpha1.MCPToken, facts program.TokenFacts, text Text, now time.Time) condition.Findings {
 	accepted := condition.Fails(facts.Verdict.Reason, facts.Verdict.Message)
 	if facts.Verdict.Accepted {
 		accepted = condition.Holds(facts.Verdict.Reason, facts.Verdict.Message)
@@ -150,11 +156,15 @@ func tokenFindings(t *v1alpha1.MCPToken, facts program.TokenFacts, text Text) co
 	}
 	// A token that is refused by plan is Ready when the pods refuse it, whether it was ever issued or not.
 	issued.Aside = refusedByPlan(facts.Verdict.Verdict)
-	return condition.Findings{
+	found := condition.Findings{
 		v1alpha1.ConditionAccepted:   accepted,
 		v1alpha1.ConditionIssued:     issued,
 		v1alpha1.ConditionProgrammed: facts.Programmed,
 	}
+	if soon, _ := expiresSoon(t, now); soon != nil && facts.Verdict.Accepted {
+		found[v1alpha1.ConditionExpiresSoon] = *soon
+	}
+	return found
 }
 
 func issuedMessage(t *v1alpha1.MCPToken) string {
@@ -207,6 +217,7 @@ func (r *Reconciler) summarise(t *v1alpha1.MCPToken, found condition.Findings, f
 		LastRotation:           statusTime(text.state.IssuedAt),
 		NextRotation:           statusTime(text.nextRotation),
 		LastUsedTime:           r.lastUsed(t),
+		LastRefusedTime:        r.lastRefused(t),
 		Revision:               facts.Verdict.Revision,
 		Notes:                  condition.Clipped(facts.Verdict.Notes),
 		Rights:                 r.rights(t),

@@ -75,6 +75,8 @@ type directoryPart struct {
 	// from is the part itself: another pointer is another content. nil is a part that is missing.
 	from    *contract.TokenPart
 	entries []entry
+	// refused finds its tokens for callers who are refused.
+	refused *refusedIndex
 	// claims are the claims by which its tokens are found, sorted.
 	claims []issuerClaim
 	kinds
@@ -151,6 +153,7 @@ func (d *Directory) read(part *contract.TokenPart, index, parts int, known map[s
 	if part == nil {
 		return p
 	}
+	p.refused = &refusedIndex{from: part, index: index, of: parts}
 	p.entries = make([]entry, 0, len(part.Tokens))
 	common := commonClaims(part.Tokens)
 	for i := range part.Tokens {

@@ -106,13 +106,18 @@ func sameIdentity(a, b *contract.Identity) bool {
 		maps.Equal(a.Attributes, b.Attributes) && a.Groups == b.Groups && slices.Equal(a.Among, b.Among)
 }
 
+// exactly is the hash of the caller's ServiceAccount or subject.
+func exactly(caller *identity.Caller) hash {
+	i := contract.Identity{ServiceAccount: caller.ServiceAccount}
+	if caller.ServiceAccount == "" {
+		i = contract.Identity{Issuer: caller.Issuer, Subject: caller.Subject}
+	}
+	return identityHash(&i)
+}
+
 // tokenOf returns the token for the caller's ServiceAccount or subject, or nil.
 func (d *Directory) tokenOf(caller *identity.Caller, now time.Time) *holder {
-	exactly := contract.Identity{ServiceAccount: caller.ServiceAccount}
-	if caller.ServiceAccount == "" {
-		exactly = contract.Identity{Issuer: caller.Issuer, Subject: caller.Subject}
-	}
-	for _, e := range d.identities.of(identityHash(&exactly)) {
+	for _, e := range d.identities.of(exactly(caller)) {
 		if !e.holder.expired(now) {
 			return e.holder
 		}

@@ -72,9 +72,9 @@ func ReadBearer(authorization string) Bearer {
 	return Bearer{text, sha256.Sum256([]byte(text))}
 }
 
-// WhyRefused says why a text lets nobody in (Directory.WhyRefused).
-func (t *Tokens) WhyRefused(shown Bearer, now time.Time) Cause {
-	return t.directory.WhyRefused(shown, now)
+// WhyRefused says why a text, or a caller, lets nobody in (Directory.WhyRefused).
+func (t *Tokens) WhyRefused(shown Bearer, caller *identity.Caller, now time.Time) Cause {
+	return t.directory.WhyRefused(shown, caller, now)
 }
 
 // Authenticate returns the token that an Authorization header shows, or nobody.

@@ -10,11 +10,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Usage remembers the hour in which each token was used last. It outlives a Config, and is safe for concurrent use. A token
+// Usage remembers the hour in which each token was used last, and the tokens that were shown though they are not in force. It outlives a Config, and is safe for concurrent use. A token
 // that is used again within the hour costs a look-up, and no memory.
 type Usage struct {
 	mu   sync.RWMutex
 	uses map[string]*use
+	// refused are the tokens that were shown though they are not in force.
+	refused map[string]*contract.RefusedUse
 	// mark numbers the first uses of an hour. It begins with the time, so that it is higher than the cursors of an earlier
 	// process.
 	mark int64
@@ -30,7 +32,7 @@ const usageKept = 24 // hours
 
 // NewUsage returns a Usage of no token.
 func NewUsage(now time.Time) *Usage {
-	return &Usage{uses: map[string]*use{}, mark: now.UnixNano()}
+	return &Usage{uses: map[string]*use{}, refused: map[string]*contract.RefusedUse{}, mark: now.UnixNano()}
 }
 
 // Touch notes that a token, by its namespace/name, was used.
@@ -44,6 +46,7 @@ func (u *Usage) Touch(token string, now time.Time) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	delete(u.refused, token) // it is in force again
 	if known = u.uses[token]; known == nil {
 		known = &use{}
 		u.uses[token] = known
@@ -53,6 +56,44 @@ func (u *Usage) Touch(token string, now time.Time) {
 		known.mark = u.mark
 		known.hour.Store(hour)
 	}
+}
+
+// Refuse notes that a token was shown, from an address, and refused for that cause. Causes other than that the token has expired or is not
+// active are passed over.
+func (u *Usage) Refuse(cause Cause, address string, now time.Time) {
+	if cause.Reason != Expired && cause.Reason != Inactive {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	known := u.refused[cause.Token]
+	if known == nil || known.Reason != cause.Condition {
+		known = &contract.RefusedUse{Reason: cause.Condition}
+		u.refused[cause.Token] = known
+	}
+	known.Count++
+	known.Last, known.From = now.UTC(), address
+}
+
+// refusedUses returns the newest uses that were refused, and forgets those of more than a day ago. The caller holds the lock.
+func (u *Usage) refusedUses(now time.Time) map[string]contract.RefusedUse {
+	var names []string
+	for token, use := range u.refused {
+		if now.Sub(use.Last) > usageKept*time.Hour {
+			delete(u.refused, token)
+			continue
+		}
+		names = append(names, token)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.SortFunc(names, func(a, b string) int { return u.refused[b].Last.Compare(u.refused[a].Last) })
+	told := make(map[string]contract.RefusedUse, min(len(names), contract.MaxRefusedUses))
+	for _, token := range names[:min(len(names), contract.MaxRefusedUses)] {
+		told[token] = *u.refused[token]
+	}
+	return told
 }
 
 // After returns what was used after an answer with that cursor, and forgets what is old.
@@ -73,7 +114,7 @@ func (u *Usage) After(cursor int64, now time.Time) contract.Usage {
 			delete(u.uses, token)
 		}
 	}
-	answer := contract.Usage{Cursor: u.mark}
+	answer := contract.Usage{Cursor: u.mark, Refused: u.refusedUses(now)}
 	u.mu.Unlock()
 
 	slices.SortFunc(news, func(a, b marked) int { return cmp.Compare(a.mark, b.mark) })

@@ -89,3 +89,32 @@ func BenchmarkTouch(b *testing.B) {
 		}
 	})
 }
+
+func TestUsesThatWereRefusedAreTold(t *testing.T) {
+	now := time.Date(2026, 11, 22, 5, 10, 0, 0, time.UTC)
+	u := NewUsage(now)
+	expired, inactive := Cause{Token: "shop/a", Reason: Expired, Condition: "Expired"}, Cause{Token: "shop/a", Reason: Inactive, Condition: "Inactive"}
+	u.Refuse(Cause{Token: "shop/b", Reason: OtherText}, "10.1.2.4", now)
+	u.Refuse(inactive, "10.1.2.4", now)
+	u.Refuse(expired, "10.1.2.4", now)
+	u.Refuse(expired, "10.1.2.3", now.Add(time.Minute))
+	want := contract.RefusedUse{Reason: "Expired", Count: 2, Last: now.Add(time.Minute), From: "10.1.2.3"}
+	for range 2 { // whatever the cursor
+		if got := u.After(u.After(0, now).Cursor, now); len(got.Refused) != 1 || got.Refused["shop/a"] != want {
+			t.Errorf("%+v, want %+v", got.Refused, want)
+		}
+	}
+	u.Touch("shop/a", now)
+	if got := u.After(0, now); got.Refused != nil {
+		t.Errorf("the token is in force again, and it is still told: %+v", got.Refused)
+	}
+	for i := range contract.MaxRefusedUses + 1 {
+		u.Refuse(Cause{Token: fmt.Sprint("shop/", i), Reason: Expired, Condition: "Expired"}, "", now.Add(time.Duration(i)))
+	}
+	if got := u.After(0, now).Refused; len(got) != contract.MaxRefusedUses || got["shop/0"].Count != 0 || got["shop/1000"].Count != 1 {
+		t.Errorf("%d are told, the oldest: %v", len(got), got["shop/0"])
+	}
+	if u.After(0, now.Add(25*time.Hour)); len(u.refused) != 0 {
+		t.Errorf("%d are still remembered after a day", len(u.refused))
+	}
+}

@@ -1,55 +1,150 @@
 package access
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 )
 
-// A Cause tells the operator why a text lets nobody in. The caller is never told.
+// The reasons to refuse what a request shows, besides those of package identity and of callers.go.
+const (
+	// Missing: the request shows nothing.
+	Missing identity.Refusal = "missing"
+	// Unknown: no MCPToken has that text, or had it lately.
+	Unknown identity.Refusal = "unknown"
+	// OtherText: an MCPToken has that public id, and another text.
+	OtherText identity.Refusal = "other_text"
+	// Expired and Inactive: so is the MCPToken.
+	Expired  identity.Refusal = "expired"
+	Inactive identity.Refusal = "inactive"
+	// NotAccepted: the MCPToken is not in force for another reason, which its condition has.
+	NotAccepted identity.Refusal = "not_accepted"
+)
+
+// A Cause tells the operator why nobody was let in. The caller is never told.
 type Cause struct {
+	Reason identity.Refusal
 	// Token is the MCPToken's namespace and name, PublicID the part of the text that may be shown; each "" if not known.
 	Token, PublicID string
-	// Reason is a condition's reason, such as Expired or Inactive, or one of the reasons below.
-	Reason string
+	// Condition is the reason in the MCPToken's condition; "" if it is in force, or not known.
+	Condition string
+	// Genuine reports whether the caller has what the MCPToken is known by, so that it was used. A public id alone is no secret.
+	Genuine bool
 }
 
-// The reasons that are no condition's.
+// WhyRefused says why a text lets nobody in, or a caller to whom somebody else issued it, if one is given. It must not be asked before the
+// caller has its answer: the time that it takes depends on the text.
+func (d *Directory) WhyRefused(shown Bearer, caller *identity.Caller, now time.Time) Cause {
+	cause := Cause{Reason: Unknown}
+	table, sum := d.texts, hash(shown.Sum)
+	switch {
+	case caller != nil:
+		cause.Reason, table, sum = NoToken, d.identities, exactly(caller)
+	case shown.Text == "":
+		return Cause{Reason: Missing}
+	default:
+		cause.PublicID = contract.PublicTokenID(shown.Text)
+	}
+	for _, found := range table.of(sum) {
+		if found.holder.expired(now) {
+			cause.Reason, cause.Token, cause.Condition, cause.Genuine = Expired, found.holder.name, conditionExpired, true
+			return cause
+		}
+	}
+	if t := d.refused(sha256.Sum256(sum[:])); t != nil {
+		cause.of(t)
+		cause.Genuine = true
+		return cause
+	}
+	if t := d.withPublicID(cause.PublicID); t != nil {
+		// The manager may not have known the token's text when it wrote the entry.
+		if cause.of(t); t.Refused == "" || len(t.RefusedSums) > 0 {
+			cause.Reason, cause.Condition = OtherText, ""
+		}
+	}
+	return cause
+}
+
+// The conditions' reasons that a cause has of its own.
 const (
-	// CauseUnknown is a text that no MCPToken has, or had lately.
-	CauseUnknown = "Unknown"
-	// CauseOtherText is a text of an MCPToken that has another one now, or a forged one with its public part.
-	CauseOtherText = "OtherText"
-	// causeExpired is the reason of a token whose time is over, as its condition says.
-	causeExpired = "Expired"
+	conditionExpired  = "Expired"
+	conditionInactive = "Inactive"
 )
 
-// WhyRefused says why a text lets nobody in. It goes through all tokens, so it must not be called for each refusal, nor before
-// the caller has its answer: the time that it takes depends on the text.
-func (d *Directory) WhyRefused(shown Bearer, now time.Time) Cause {
-	cause := Cause{PublicID: contract.PublicTokenID(shown.Text), Reason: CauseUnknown}
-	if found := d.find(shown.Sum); found != nil && found.holder.expired(now) {
-		cause.Token, cause.Reason = found.holder.name, causeExpired
-		return cause
+// of makes a token that is not in force the cause.
+func (c *Cause) of(t *contract.Token) {
+	c.Token, c.Condition = t.Namespace+"/"+t.Name, t.Refused
+	switch t.Refused {
+	case conditionExpired:
+		c.Reason = Expired
+	case conditionInactive:
+		c.Reason = Inactive
+	default:
+		c.Reason = NotAccepted
 	}
-	if cause.PublicID == "" {
-		return cause
+}
+
+// A refusedIndex finds the tokens of a part by what refused callers show. It is made when the first caller is refused. Safe for concurrent
+// use.
+type refusedIndex struct {
+	make       sync.Once
+	from       *contract.TokenPart
+	index, of  int
+	bySum      map[hash]*contract.Token
+	byPublicID map[string]*contract.Token
+}
+
+func (x *refusedIndex) fill() {
+	x.bySum, x.byPublicID = map[hash]*contract.Token{}, map[string]*contract.Token{}
+	for i := range x.from.Tokens {
+		t := &x.from.Tokens[i]
+		if contract.PartOf(t.Namespace, t.Name, x.of) != x.index {
+			continue
+		}
+		if t.PublicID != "" {
+			x.byPublicID[t.PublicID] = t
+		}
+		if t.InForce() {
+			continue
+		}
+		for _, text := range t.RefusedSums {
+			var sum hash
+			if n, err := hex.Decode(sum[:], []byte(text)); len(text) == 2*len(sum) && err == nil && n == len(sum) {
+				x.bySum[sum] = t
+			}
+		}
 	}
+}
+
+// refused is the token that has a RefusedSum, or nil.
+func (d *Directory) refused(sum hash) *contract.Token {
+	return d.indexed(func(x *refusedIndex) *contract.Token { return x.bySum[sum] })
+}
+
+// withPublicID is the token whose text has that public part, or nil.
+func (d *Directory) withPublicID(id string) *contract.Token {
+	if id == "" {
+		return nil
+	}
+	return d.indexed(func(x *refusedIndex) *contract.Token { return x.byPublicID[id] })
+}
+
+// indexed is the first token that look finds in the index of a part, or nil.
+func (d *Directory) indexed(look func(*refusedIndex) *contract.Token) *contract.Token {
 	for _, part := range d.parts {
 		if part.from == nil {
 			continue
 		}
-		for i := range part.from.Tokens {
-			if t := &part.from.Tokens[i]; t.PublicID == cause.PublicID {
-				cause.Token, cause.Reason = t.Namespace+"/"+t.Name, CauseOtherText
-				if t.Refused != "" {
-					cause.Reason = t.Refused
-				}
-				return cause
-			}
+		part.refused.make.Do(part.refused.fill)
+		if t := look(part.refused); t != nil {
+			return t
 		}
 	}
-	return cause
+	return nil
 }
 
 // NextExpiry returns when the next token expires; the zero time if none of those in force does.

@@ -39,8 +39,8 @@ const (
 	Signature Refusal = "signature"
 	// Audience: the token was issued for somebody else.
 	Audience Refusal = "audience"
-	// Expired and NotYetValid: by the server's clock and the issuer's skew.
-	Expired     Refusal = "expired"
+	// Expired and NotYetValid: the token itself, by the server's clock and the issuer's skew.
+	Expired     Refusal = "jwt_expired"
 	NotYetValid Refusal = "not_yet_valid"
 	// Subject: the token does not say whom it was issued to.
 	Subject Refusal = "subject"

@@ -18,14 +18,10 @@ type Verifier interface {
 	Recheck(claims map[string]any, now time.Time) (*identity.Caller, identity.Refusal)
 }
 
-// noToken is the reason of a refusal of a text that nobody else could have issued. It does not tell an unknown token from an
-// expired one, so that counting takes the same time for both.
-const noToken identity.Refusal = "token"
-
 // authenticate finds the request's token in x.endpoint; if there is none, it answers and returns false. While a part of
 // the tokens is missing nobody can tell whether a token is bad: the client is asked to come again.
 func (h *Handler) authenticate(a *answer, r *http.Request, x *exchange) bool {
-	x.token = h.tokenOf(r.Context(), x.endpoint, x.shown)
+	x.token = h.tokenOf(r.Context(), x, x.endpoint)
 	switch {
 	case !x.token.IsNobody():
 		return true
@@ -51,41 +47,40 @@ func (x *exchange) readmit() bool {
 		return false
 	}
 	x.endpoint = endpoint
-	x.token = x.handler.tokenOf(x.ctx, endpoint, x.shown)
+	x.token = x.handler.tokenOf(x.ctx, x, endpoint)
 	return !x.token.IsNobody()
 }
 
 // tokenOf returns the token of what a request shows, or nobody: the token with that text, or else the token for the caller to
-// whom somebody else issued it. Refusals are counted by their reasons.
-func (h *Handler) tokenOf(ctx context.Context, endpoint Endpoint, shown access.Bearer) access.Token {
+// whom somebody else issued it. The operator is told of refusals, afterwards.
+func (h *Handler) tokenOf(ctx context.Context, x *exchange, endpoint Endpoint) access.Token {
 	now := h.options.Now()
-	token := endpoint.Authenticate(shown, now)
+	token := endpoint.Authenticate(x.shown, now)
 	if !token.IsNobody() {
 		return token
 	}
-	reason := noToken
-	if h.options.Verifier != nil && endpoint.HasIdentities() && identity.IsToken(shown.Text) {
-		token, reason = h.identify(ctx, endpoint, shown, now)
+	refused := refusedCaller{endpoint: endpoint, shown: x.shown, address: x.address, at: now}
+	if h.options.Verifier != nil && endpoint.HasIdentities() && identity.IsToken(x.shown.Text) {
+		token, refused.caller, refused.reason = h.identify(ctx, endpoint, x.shown, now)
 	}
 	if token.IsNobody() {
-		h.options.Metrics.CallerRefused(string(reason))
-		h.refusals.tell(h.options.Log, endpoint, shown, reason, now)
+		h.refusals.note(refused)
 	}
 	return token
 }
 
 // identify returns the token that is for the caller to whom somebody else issued what is shown, or nobody and why.
-func (h *Handler) identify(ctx context.Context, endpoint Endpoint, shown access.Bearer, now time.Time) (access.Token, identity.Refusal) {
+func (h *Handler) identify(ctx context.Context, endpoint Endpoint, shown access.Bearer, now time.Time) (access.Token, *identity.Caller, identity.Refusal) {
 	caller, reason := h.options.Verifier.Verify(ctx, shown.Text, shown.Sum, now)
 	if caller == nil || reason != identity.Accepted {
-		return access.Token{}, reason
+		return access.Token{}, nil, reason
 	}
 	token, refused := endpoint.Identify(caller, now)
 	if refused.Reason == access.Ambiguous && h.ambiguous.due(now) {
 		h.options.Log.Warn("A caller is refused: two MCPTokens with equally many claims are for them. Give one of the two more claims",
 			"tokens", refused.Tokens[:])
 	}
-	return token, refused.Reason
+	return token, caller, refused.Reason
 }
 
 // A reminder says a thing at most once a minute.

@@ -20,8 +20,9 @@ type Endpoint interface {
 	Settings() *contract.Endpoint
 	// Authenticate returns the token whose text is shown, or nobody. A refusal takes the same time whatever its reason.
 	Authenticate(shown access.Bearer, now time.Time) access.Token
-	// WhyRefused says why a text lets nobody in, for the operator alone. The time it takes depends on the text.
-	WhyRefused(shown access.Bearer, now time.Time) access.Cause
+	// WhyRefused says why a text, or a caller if one is given, lets nobody in, for the operator alone. The time it takes depends on
+	// what is shown.
+	WhyRefused(shown access.Bearer, caller *identity.Caller, now time.Time) access.Cause
 	// HasIdentities reports whether a token is for callers who show what somebody else issued, and Identify returns the
 	// token that is for a caller, or nobody and why.
 	HasIdentities() bool

@@ -28,6 +28,8 @@ type Options struct {
 	Log             *slog.Logger
 	// Used is called with each request's token, as namespace/name; it may be nil.
 	Used func(token string, now time.Time)
+	// RefusedUse is called with each token that a caller shows genuinely and that is not in force; it may be nil.
+	RefusedUse func(cause access.Cause, address string, now time.Time)
 	// Verifier checks what others have issued to callers; nil if nobody is let in by that.
 	Verifier Verifier
 	// Audit is called with tokens that call too often; it may be nil.
@@ -67,7 +69,9 @@ func NewHandler(options Options) *Handler {
 	if options.PieceTime == 0 {
 		options.PieceTime = defaultPieceTime
 	}
-	return &Handler{options: options, serverInfo: serverInfo(options.Version), budgets: newBudgets(options.Memory)}
+	h := &Handler{options: options, serverInfo: serverInfo(options.Version), budgets: newBudgets(options.Memory)}
+	h.refusals.options = &h.options
+	return h
 }
 
 func serverInfo(version string) []byte {

@@ -1,41 +1,194 @@
 package mcp
 
 import (
+	"context"
 	"log/slog"
-	"sync/atomic"
+	"net"
+	"sync"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 )
 
-// refusalPause is the shortest time between two lines about refused callers.
-const refusalPause = 10 * time.Second
+const (
+	// maxRefused is how many refused callers may wait until their causes are looked up.
+	maxRefused = 4096
+	// linesPerSecond is how many lines a second there are about callers with a known MCPToken, and as many about others: who guesses
+	// does not hide an agent whose token expired.
+	linesPerSecond = 5
+	// notLookedUp is the reason of a refusal whose cause was not looked up, as too many came at once.
+	notLookedUp identity.Refusal = "not_looked_up"
+)
 
-// refusals tells the operator in the log why callers are refused: one line in ten seconds, with the number of refusals
-// without a line. Callers are never told, and each refusal takes the same time: the cause is looked up after it, in a
-// goroutine of its own.
-type refusals struct {
-	next   atomic.Int64 // Unix nanoseconds
-	untold atomic.Int64
+// A refusedCaller is one that was not let in.
+type refusedCaller struct {
+	endpoint Endpoint
+	shown    access.Bearer
+	// caller is who the token of somebody else was issued to, if it is good, and reason why nobody was let in; reason is empty for a
+	// text that nobody else could have issued.
+	caller *identity.Caller
+	reason identity.Refusal
+	// address is that of the connection, host:port.
+	address string
+	at      time.Time
 }
 
-// tell notes a refusal. A request without any text is none: clients that log in begin so.
-func (r *refusals) tell(log *slog.Logger, endpoint Endpoint, shown access.Bearer, reason identity.Refusal, now time.Time) {
-	if shown.Text == "" {
-		return
+// refusals tells the operator why callers are refused: in the metrics, in the log, and for the report on the tokens' use. Callers are
+// never told, and a refusal takes the same time whatever its cause: causes are looked up by a goroutine of its own, which lives as
+// long as there are some.
+type refusals struct {
+	options *Options
+
+	mu      sync.Mutex
+	waiting []refusedCaller
+	working bool
+
+	// Only the goroutine uses these, and the one that tells the rest, while it holds telling.
+	telling       sync.Mutex
+	known, others lines
+}
+
+// note takes a refused caller.
+func (r *refusals) note(c refusedCaller) {
+	r.mu.Lock()
+	full := len(r.waiting) == maxRefused
+	if !full {
+		r.waiting = append(r.waiting, c)
 	}
-	next := r.next.Load()
-	if now.UnixNano() < next || !r.next.CompareAndSwap(next, now.Add(refusalPause).UnixNano()) {
-		r.untold.Add(1)
-		return
+	start := !r.working
+	r.working = true
+	r.mu.Unlock()
+	if full {
+		r.options.Metrics.CallerRefused(string(notLookedUp))
 	}
-	untold := r.untold.Swap(0)
-	go func() {
-		cause := endpoint.WhyRefused(shown, now)
-		if reason != noToken {
-			cause.Reason = string(reason)
+	if start {
+		go r.work()
+	}
+}
+
+// work looks up the causes until none is waiting.
+func (r *refusals) work() {
+	var done []refusedCaller
+	for {
+		r.mu.Lock()
+		batch := r.waiting
+		if clear(done); len(batch) == 0 {
+			r.working, r.waiting = false, nil
+			r.mu.Unlock()
+			return
 		}
-		log.Warn("A caller is refused", "cause", cause.Reason, "token", cause.Token, "token_id", cause.PublicID, "more_refused", untold)
-	}()
+		r.waiting = done[:0]
+		r.mu.Unlock()
+		for i := range batch {
+			r.tell(&batch[i])
+		}
+		done = batch
+	}
+}
+
+// tell counts a refusal, and writes its line if it is its turn. A request without any text is counted alone: clients that log in begin so.
+func (r *refusals) tell(c *refusedCaller) {
+	cause := access.Cause{Reason: c.reason}
+	if c.reason == "" || c.reason == access.NoToken {
+		cause = c.endpoint.WhyRefused(c.shown, c.caller, c.at)
+	}
+	r.options.Metrics.CallerRefused(string(cause.Reason))
+	if cause.Reason == access.Missing {
+		return
+	}
+	address := c.address
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		address = host
+	}
+	if cause.Genuine && r.options.RefusedUse != nil {
+		r.options.RefusedUse(cause, address, c.at)
+	}
+	of := &r.others
+	if cause.Token != "" {
+		of = &r.known
+	}
+	line := refusalLine{Cause: cause, address: address}
+	if c.caller != nil {
+		line.subject = c.caller.Subject
+	}
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.write(of, &line, c.at)
+}
+
+// write writes a line if it is its turn. If not, it is told when its second is over, if no other line tells of it before. The caller holds
+// telling.
+func (r *refusals) write(of *lines, line *refusalLine, at time.Time) {
+	if of.take(line, at) {
+		line.write(r.options.Log)
+	} else if !of.timed {
+		of.timed = true
+		time.AfterFunc(time.Second, func() { r.tellRest(of) })
+	}
+}
+
+// tellRest writes a line about the newest refusal that has none, with how many more there are.
+func (r *refusals) tellRest(of *lines) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	if of.timed = false; of.more > 0 {
+		of.more--
+		line := of.newest
+		r.write(of, &line, r.options.Now())
+	}
+}
+
+// lines allows some lines a second, and keeps what has none.
+type lines struct {
+	second int64
+	told   int
+	// more is how many refusals have no line, and newest the last of them.
+	more   int
+	newest refusalLine
+	// timed reports whether the rest will be told.
+	timed bool
+}
+
+// take reports whether a line may be written, and gives it the number of those before it that were not; if it may not, it is kept.
+func (l *lines) take(line *refusalLine, at time.Time) bool {
+	if second := at.Unix(); second != l.second {
+		l.second, l.told = second, 0
+	}
+	if l.told == linesPerSecond {
+		l.more++
+		l.newest = *line
+		return false
+	}
+	l.told++
+	line.more, l.more = l.more, 0
+	return true
+}
+
+// A refusalLine is a line about a caller that was not let in. It has no text of a token, and no hash.
+type refusalLine struct {
+	access.Cause
+	// subject is whom somebody else issued the caller's token to; address the IP address of the connection.
+	subject, address string
+	// more is how many refusals before this one have no line.
+	more int
+}
+
+// maxSubject bounds what a line has of a subject, which an issuer chose, in bytes.
+const maxSubject = 200
+
+func (l *refusalLine) write(to *slog.Logger) {
+	attributes := append(make([]slog.Attr, 0, 7), slog.String("cause", string(l.Reason)))
+	for _, a := range []struct{ name, value string }{
+		{"condition", l.Condition}, {"token", l.Token}, {"token_id", l.PublicID}, {"subject", excerpt.Of(l.subject, maxSubject)}, {"address", l.address},
+	} {
+		if a.value != "" {
+			attributes = append(attributes, slog.String(a.name, a.value))
+		}
+	}
+	if l.more > 0 {
+		attributes = append(attributes, slog.Int("more_refused", l.more))
+	}
+	to.LogAttrs(context.Background(), slog.LevelWarn, "A caller is refused", attributes...)
 }

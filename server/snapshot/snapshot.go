@@ -135,9 +135,9 @@ func (s *Snapshot) Recognise(c access.Credential, now time.Time) access.Token {
 	return s.tokens.Recognise(c, now)
 }
 
-// WhyRefused says why a text lets nobody in, for the operator alone.
-func (s *Snapshot) WhyRefused(shown access.Bearer, now time.Time) access.Cause {
-	return s.tokens.WhyRefused(shown, now)
+// WhyRefused says why a text, or a caller if one is given, lets nobody in, for the operator alone.
+func (s *Snapshot) WhyRefused(shown access.Bearer, caller *identity.Caller, now time.Time) access.Cause {
+	return s.tokens.WhyRefused(shown, caller, now)
 }
 
 // HasIdentities reports whether a token is for callers who show what somebody else issued.

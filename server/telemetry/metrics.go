@@ -70,7 +70,7 @@ func NewMetrics() *Metrics {
 		}),
 		callers: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "mcp_admin_server_callers_refused_total",
-			Help: "Requests whose caller was not let in, by the reason: token is a text that is no token in force; the others are those of tokens that others issue.",
+			Help: "Requests whose caller was not let in, by the reason.",
 		}, []string{"reason"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "mcp_admin_requests_in_flight",

@@ -240,10 +240,20 @@ func (e *Endpoint) Update(change func(*source.Update)) {
 func (e *Endpoint) Status() contract.Status {
 	e.t.Helper()
 	var s contract.Status
-	if text := e.status(e.admin); json.Unmarshal([]byte(text), &s) != nil {
+	if text := e.ask(e.admin + "/status"); json.Unmarshal([]byte(text), &s) != nil {
 		e.t.Fatalf("no status: %s", text)
 	}
 	return s
+}
+
+// Usage returns the server's report on the tokens' use.
+func (e *Endpoint) Usage() contract.Usage {
+	e.t.Helper()
+	var u contract.Usage
+	if text := e.ask(e.admin + "/usage"); json.Unmarshal([]byte(text), &u) != nil {
+		e.t.Fatalf("no usage: %s", text)
+	}
+	return u
 }
 
 // Metrics returns the server's metrics, as Prometheus reads them.
@@ -281,14 +291,14 @@ func (e *Endpoint) waitReady(admin string) {
 			}
 		}
 		if time.Now().After(deadline) {
-			e.t.Fatalf("the server is not ready: %s", e.status(admin))
+			e.t.Fatalf("the server is not ready: %s", e.ask(admin+"/status"))
 		}
 	}
 }
 
-// status returns the server's report of itself.
-func (e *Endpoint) status(admin string) string {
-	request, err := http.NewRequest(http.MethodGet, admin+"/status", nil)
+// ask returns a report of the admin port.
+func (e *Endpoint) ask(url string) string {
+	request, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
 		return err.Error()
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -37,7 +38,12 @@ func (j *judge) judge(ctx context.Context, r *report, what, token, detail string
 	began := time.Now()
 	got, failed := j.wholeAnswer(ctx, token)
 	took := time.Since(began)
-	after, err2 := j.refusals(ctx)
+	var after map[string]int
+	var err2 error
+	within(ctx, 5*time.Second, func() bool { // it is counted once it was answered
+		after, err2 = j.refusals(ctx)
+		return err2 != nil || !maps.Equal(before, after)
+	})
 	problem := ""
 	switch err := errors.Join(err, failed, err2); {
 	case err != nil:

@@ -65,7 +65,7 @@ func (k known) readServer() {
 	m.NextExpiry(func(now time.Time) time.Time { return now.Add(time.Hour) })
 	m.Request(telemetry.FormSimple, "tools/call", 200, time.Millisecond)
 	m.ToolCall("list", telemetry.OutcomeOK)
-	m.CallerRefused("token")
+	m.CallerRefused("unknown")
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	text := answer.Body.String()

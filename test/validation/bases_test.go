@@ -117,7 +117,7 @@ spec:
   secret: {name: text, keys: [{key: t, format: Token}]}
 ---
 kind: MCPToken
-spec: {endpointRef: {name: shop}, ttl: 720h, tokenSecretRef: {name: text, key: t}}
+spec: {endpointRef: {name: shop}, ttl: 720h, expiryWarning: 168h, tokenSecretRef: {name: text, key: t}}
 ---
 kind: MCPToken
 spec: {endpointRef: {name: shop, namespace: other}, tokenHashSecretRef: {name: text, key: t}}

@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,12 +91,20 @@ func (x *examination) dependent(s subject, endpoint types.NamespacedName) {
 	x.tell(s, t)
 }
 
-// refused notes a token that every pod refuses because its spec says so. It is Ready, and a caller that uses it gets a 401
-// that does not tell why.
+// refused notes a token that every pod refuses because its spec says so, and one that will be soon. It is Ready, and a caller that uses it
+// gets a 401 that does not tell why.
 func (x *examination) refused(s subject, ready *metav1.Condition) {
-	if ready.Reason == v1alpha1.ReasonExpired || ready.Reason == v1alpha1.ReasonInactive {
-		x.note(s, ready.Message)
+	if soon := meta.FindStatusCondition(s.conditions, v1alpha1.ConditionExpiresSoon); soon != nil && soon.Status == metav1.ConditionTrue {
+		x.note(s, soon.Message)
 	}
+	if ready.Reason != v1alpha1.ReasonExpired && ready.Reason != v1alpha1.ReasonInactive {
+		return
+	}
+	message := ready.Message
+	if s.lastRefused != nil {
+		message += "; somebody still uses it: last in the hour from " + s.lastRefused.UTC().Format(time.RFC3339)
+	}
+	x.note(s, message)
 }
 
 // readiness returns the present Ready condition of an object; nil, and a problem, if the manager has not looked at it.

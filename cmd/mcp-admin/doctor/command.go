@@ -32,7 +32,7 @@ func Command() *cobra.Command {
 		Short: "Say what is wrong with an endpoint, and what to do",
 		Long: `doctor looks at an MCPEndpoint, or at all of the namespace, or with -A at all namespaces: the installed kinds, the manager, the
 endpoint with its database and its audit table, its pods, its MCPModelExposures and MCPTokens. For each cause it says one sentence,
-one command, and what follows from it. Tokens that have expired or are not active are noted. The exit code is 1 if something is wrong.
+one command, and what follows from it. Tokens that expire soon, have expired or are not active are noted. The exit code is 1 if something is wrong.
 
 It first asks the API server what you may do, and says what it could not look at. With --state it looks at what "mcp-admin dev" serves
 on this machine, and needs no cluster.

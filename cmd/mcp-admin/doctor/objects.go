@@ -24,6 +24,8 @@ type subject struct {
 	notes                []string
 	// workload is the name of the endpoint's Deployment, secret the name of its database's Secret; "" for other kinds.
 	workload, secret string
+	// lastRefused is the hour in which a token that is not in force was used last; nil if it was not.
+	lastRefused *metav1.Time
 }
 
 // findEndpoints reads the endpoints that are to be looked at.
@@ -176,7 +178,7 @@ func (x *examination) tokens(ctx context.Context) error {
 		t := &list.Items[i]
 		if x.name == "" || t.Endpoint() == (types.NamespacedName{Namespace: x.Namespace, Name: x.name}) {
 			x.dependent(subject{kind: "MCPToken", object: t, generation: t.Generation, observed: t.Status.ObservedGeneration,
-				conditions: t.Status.Conditions, notes: t.Status.Notes}, t.Endpoint())
+				conditions: t.Status.Conditions, notes: t.Status.Notes, lastRefused: t.Status.LastRefusedTime}, t.Endpoint())
 		}
 	}
 	return nil

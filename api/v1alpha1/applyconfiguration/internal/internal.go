@@ -934,6 +934,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: expiry
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: expiryWarning
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
     - name: groups
       type:
         list:
@@ -990,6 +993,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: lastHandledReconcileAt
       type:
         scalar: string
+    - name: lastRefusedTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
     - name: lastRotation
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time

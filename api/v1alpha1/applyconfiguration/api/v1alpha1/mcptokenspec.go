@@ -20,6 +20,9 @@ type MCPTokenSpecApplyConfiguration struct {
 	Expiry *v1.Time `json:"expiry,omitempty"`
 	// ttl is how long after this object's creation the token is refused, in place of expiry.
 	TTL *v1.Duration `json:"ttl,omitempty"`
+	// expiryWarning is how long before the token expires the condition ExpiresSoon and an event say so; 0s is not at all. Absent: 168h (7
+	// days) if it expires more than 720h (30 days) after this object's creation, and not at all otherwise.
+	ExpiryWarning *v1.Duration `json:"expiryWarning,omitempty"`
 	// groups are the groups of the endpoint whose permissions the token has.
 	Groups []string `json:"groups,omitempty"`
 	// permissions are the token's own, in addition to its groups' permissions.
@@ -78,6 +81,14 @@ func (b *MCPTokenSpecApplyConfiguration) WithExpiry(value v1.Time) *MCPTokenSpec
 // If called multiple times, the TTL field is set to the value of the last call.
 func (b *MCPTokenSpecApplyConfiguration) WithTTL(value v1.Duration) *MCPTokenSpecApplyConfiguration {
 	b.TTL = &value
+	return b
+}
+
+// WithExpiryWarning sets the ExpiryWarning field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ExpiryWarning field is set to the value of the last call.
+func (b *MCPTokenSpecApplyConfiguration) WithExpiryWarning(value v1.Duration) *MCPTokenSpecApplyConfiguration {
+	b.ExpiryWarning = &value
 	return b
 }
 

@@ -12,7 +12,7 @@ import (
 //
 // MCPTokenStatus is the observed state of an MCPToken.
 type MCPTokenStatusApplyConfiguration struct {
-	// conditions: Ready, Accepted, Issued, Programmed; Reconciling, Stalled and Paused while
+	// conditions: Ready, Accepted, Issued, Programmed; Reconciling, Stalled, Paused and ExpiresSoon while
 	// they are true.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// observedGeneration is the newest generation that was evaluated; -1 is none.
@@ -36,6 +36,9 @@ type MCPTokenStatusApplyConfiguration struct {
 	NextRotation *metav1.Time `json:"nextRotation,omitempty"`
 	// lastUsedTime is the hour in which the token was last used, as far as the server's pods have told.
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
+	// lastRefusedTime is the hour in which somebody last showed the token and was refused, since it has expired or is not active, as far as
+	// the server's pods have told. Absent while the token is in force.
+	LastRefusedTime *metav1.Time `json:"lastRefusedTime,omitempty"`
 	// rights count what the token may do.
 	Rights *RightsStatusApplyConfiguration `json:"rights,omitempty"`
 	// notes name rights of the token that have no effect: models and actions that do not exist, and models without a row
@@ -142,6 +145,14 @@ func (b *MCPTokenStatusApplyConfiguration) WithNextRotation(value metav1.Time) *
 // If called multiple times, the LastUsedTime field is set to the value of the last call.
 func (b *MCPTokenStatusApplyConfiguration) WithLastUsedTime(value metav1.Time) *MCPTokenStatusApplyConfiguration {
 	b.LastUsedTime = &value
+	return b
+}
+
+// WithLastRefusedTime sets the LastRefusedTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LastRefusedTime field is set to the value of the last call.
+func (b *MCPTokenStatusApplyConfiguration) WithLastRefusedTime(value metav1.Time) *MCPTokenStatusApplyConfiguration {
+	b.LastRefusedTime = &value
 	return b
 }
 
