@@ -290,10 +290,10 @@ func TestTheOperatorIsToldOfCallersWhoseMCPTokenIsNotInForce(t *testing.T) {
 	o.Apply(func(c *contract.Config) {
 		for i := range c.Tokens {
 			switch token := &c.Tokens[i]; token.Name {
-			case "clerk": // as the manager writes it
+			case "boss": // as the manager writes it
 				token.Refused, token.RefusedSums = "Inactive", []string{contract.RefusedSum(contract.HashToken(token.Identity.Key()))}
 				token.Identity, token.Rules = nil, nil
-			case "boss": // the manager has not heard of it yet
+			case "clerk": // the manager has not heard of it yet
 				token.Expiry = &past
 			}
 		}
@@ -307,7 +307,7 @@ func TestTheOperatorIsToldOfCallersWhoseMCPTokenIsNotInForce(t *testing.T) {
 	o.untilCounted("inactive")
 	o.untilCounted("expired")
 	usage := o.Usage()
-	if clerk, boss := usage.Refused["test/clerk"], usage.Refused["test/boss"]; clerk.Reason != "Inactive" || clerk.Count != 1 || clerk.From != "127.0.0.1" || boss.Reason != "Expired" {
+	if clerk, boss := usage.Refused["test/clerk"], usage.Refused["test/boss"]; clerk.Reason != "Expired" || clerk.Count != 1 || clerk.From != "127.0.0.1" || boss.Reason != "Inactive" {
 		t.Errorf("the report has %+v", usage)
 	}
 }

@@ -142,10 +142,18 @@ func (w *world) testExpired(t *testing.T) {
 	w.create(token)
 	w.readyToken("past")
 	w.expect(t, false, []string{"list_order"}, "call", "past", "-n", "shop")
-	w.check(w.k8s.Get(t.Context(), client.ObjectKeyFromObject(token), token))
-	changed := token.DeepCopy()
-	changed.Spec.Expiry = &metav1.Time{Time: time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)}
-	w.check(w.k8s.Patch(t.Context(), changed, client.MergeFrom(token)))
+	expire := func(at time.Time) {
+		w.check(w.k8s.Get(t.Context(), client.ObjectKeyFromObject(token), token))
+		changed := token.DeepCopy()
+		changed.Spec.Expiry, changed.Spec.ExpiryWarning = &metav1.Time{Time: at}, &metav1.Duration{Duration: 48 * time.Hour}
+		w.check(w.k8s.Patch(t.Context(), changed, client.MergeFrom(token)))
+	}
+	expire(time.Now().Add(24 * time.Hour))
+	w.eventually("doctor notes that it expires soon, and nothing is wrong", func() bool {
+		out, err := w.command("doctor", "-n", "shop")
+		return err == nil && strings.Contains(out, "! MCPToken shop/past: the token expires at 20")
+	})
+	expire(time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC))
 	w.eventually("doctor notes that it expired, and nothing is wrong", func() bool {
 		out, err := w.command("doctor", "-n", "shop")
 		return err == nil && strings.Contains(out, "! MCPToken shop/past: the token expired at 2020-01-02T03:04:05Z")
