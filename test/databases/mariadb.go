@@ -14,21 +14,21 @@ type mariaDB struct{ unpacked }
 
 func newMariaDB(project string) mariaDB {
 	packages := in(project, "mariadb-server-core", false)
-	packages.also = []string{"mariadb-client-core"}
+	packages.Also = []string{"mariadb-client-core"}
 	return mariaDB{packages}
 }
 
 // newestMariaDB is the release in Debian's newest suite. Its programs are wrapped, as a script starts them.
 func newestMariaDB(project string) mariaDB {
 	packages := in(project, "mariadb-server-core", true)
-	packages.also, packages.folder = []string{"mariadb-client-core"}, "mariadb-sid"
+	packages.Also, packages.Folder = []string{"mariadb-client-core"}, "mariadb-sid"
 	return mariaDB{packages}
 }
 
 func (mariaDB) account() string { return "mysql" }
 
 func (m mariaDB) find() string {
-	if m.sid && m.unpacked.find("mariadbd"+unwrapped) == "" {
+	if m.Sid && m.unpacked.find("mariadbd"+unwrapped) == "" {
 		return ""
 	}
 	return m.folderOf("mariadb-install-db", "/usr/bin/mariadb-install-db")
@@ -37,7 +37,7 @@ func (m mariaDB) find() string {
 // folderOf returns the folder of a program: the machine's own goes first, unless another release is wanted.
 func (m mariaDB) folderOf(program, path string) string {
 	own := ""
-	if !m.sid {
+	if !m.Sid {
 		own = findProgram(program, path)
 	}
 	return cmp.Or(own, m.unpacked.find(program))
@@ -45,7 +45,7 @@ func (m mariaDB) folderOf(program, path string) string {
 
 // install brings the server's programs, without the packages that make and start a server of the system's.
 func (m mariaDB) install() error {
-	if m.sid {
+	if m.Sid {
 		if err := m.unpacked.install(); err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (m mariaDB) home(s *server) []string {
 	if !m.holds(s.binaries) {
 		return nil
 	}
-	return []string{"--basedir=" + filepath.Join(m.root(), "usr")}
+	return []string{"--basedir=" + filepath.Join(m.Root(), "usr")}
 }
 
 func (m mariaDB) initialise(s *server, password string) error {

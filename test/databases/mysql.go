@@ -20,9 +20,9 @@ func (mySQL) environment(string) []string { return nil }
 
 // options come with every call: the program was not made for the folder that it lies in.
 func (m mySQL) options(s *server) []string {
-	share := filepath.Join(m.root(), "usr/share/mysql")
+	share := filepath.Join(m.Root(), "usr/share/mysql")
 	return []string{"--no-defaults", "--datadir=" + s.path("cluster"), "--lc-messages-dir=" + share, "--lc-messages=en_US",
-		"--character-sets-dir=" + filepath.Join(share, "charsets"), "--plugin-dir=" + filepath.Join(m.root(), "usr/lib/mysql/plugin"),
+		"--character-sets-dir=" + filepath.Join(share, "charsets"), "--plugin-dir=" + filepath.Join(m.Root(), "usr/lib/mysql/plugin"),
 		"--secure-file-priv=", "--mysqlx=OFF", "--innodb-redo-log-capacity=32M", "--performance-schema=OFF"}
 }
 

@@ -12,30 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// promtool returns the program; the test is skipped, and says so in the suite's output too, if it cannot be had.
-func promtool(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it starts promtool many times")
-	}
-	cache, err := filepath.Abs(root + "/bin/monitoring")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if path := findPromtool(cache); path != "" {
-		return path
-	}
-	if os.Getenv("MCP_TEST_MONITORING") == "" {
-		t.Skip("promtool is not there; make test-monitoring fetches it from a Debian package")
-	}
-	path, err := unpackPromtool(cache)
-	if err != nil {
-		fmt.Printf("monitoring: NOTHING WAS TRIED with promtool, as it cannot be had: put it into PATH\n")
-		t.Skipf("promtool is not in PATH, and cannot be had from Debian: %v", err)
-	}
-	return path
-}
-
 // plainRules writes the rules as a file of Prometheus itself, into a folder of the test's own.
 func plainRules(t *testing.T, spec ruleSpec) (folder string) {
 	t.Helper()
@@ -51,7 +27,7 @@ func plainRules(t *testing.T, spec ruleSpec) (folder string) {
 }
 
 func TestPrometheusReadsTheRules(t *testing.T) {
-	program := promtool(t)
+	program := prometheusProgram(t, "promtool")
 	spec, rules := readRules(t)
 	out, err := exec.Command(program, "check", "rules", "--lint-fatal", filepath.Join(plainRules(t, spec), "rules.yaml")).CombinedOutput()
 	if want := fmt.Sprintf("%d rules found", len(rules)); err != nil || !strings.Contains(string(out), want) {
@@ -154,7 +130,7 @@ func checkCases(t *testing.T, alert string) {
 }
 
 func TestPrometheusMakesOfTheSeriesWhatTheCasesSay(t *testing.T) {
-	program := promtool(t)
+	program := prometheusProgram(t, "promtool")
 	spec, rules := readRules(t)
 	folder := plainRules(t, spec)
 	files, err := filepath.Glob("testdata/*.yaml")

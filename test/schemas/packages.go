@@ -6,17 +6,15 @@ package schemas
 
 import (
 	"compress/gzip"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/debian"
 )
 
 // application is a program and the scripts by which it makes its tables on one engine.
@@ -136,59 +134,12 @@ func content(file string) (string, error) {
 	return string(text), err
 }
 
-var (
-	unpacking sync.Mutex
-	// updated reports whether the list of packages was fetched anew.
-	updated bool
-)
-
-// unpacked returns the folder with a package's files. It is fetched if it is not there yet; nothing is installed.
-func unpacked(debian string) (string, error) {
-	unpacking.Lock()
-	defer unpacking.Unlock()
+// unpacked returns the folder with a package's files. It is fetched if it is not there yet.
+func unpacked(name string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	folder := filepath.Join(cache, "mcp-admin-tests", "debian", debian)
-	if _, err := os.Stat(folder); err == nil {
-		return folder, nil
-	}
-	fetched, err := os.MkdirTemp("", "debian-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(fetched)
-	fmt.Fprintln(os.Stderr, "fetching the package "+debian+" …")
-	err = in(fetched, "apt-get", "download", "-qq", debian)
-	if err != nil && !updated {
-		updated = true
-		if err = in(fetched, "apt-get", "update", "-qq"); err == nil {
-			err = in(fetched, "apt-get", "download", "-qq", debian)
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	files, err := filepath.Glob(filepath.Join(fetched, "*.deb"))
-	if err != nil || len(files) != 1 {
-		return "", fmt.Errorf("%s: %d files were fetched: %w", debian, len(files), err)
-	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
-		return "", err
-	}
-	// Under another name until it is whole.
-	if err := in(fetched, "dpkg-deb", "-x", files[0], folder+".part"); err != nil {
-		return "", err
-	}
-	return folder, os.Rename(folder+".part", folder)
-}
-
-func in(folder, name string, arguments ...string) error {
-	c := exec.Command(name, arguments...)
-	c.Dir = folder
-	if text, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, text)
-	}
-	return nil
+	p := debian.Package{Cache: filepath.Join(cache, "mcp-admin-tests", "debian"), Name: name, Alone: true}
+	return p.Root(), p.Install()
 }
