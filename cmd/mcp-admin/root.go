@@ -13,8 +13,10 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/lint"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/report"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/revoke"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
@@ -36,7 +38,8 @@ func groups() []group {
 	return []group{
 		{"start", "Start here:", []*cobra.Command{dev.Command(), generate.Command()}},
 		{"cluster", "In a cluster:", []*cobra.Command{
-			connect.Command(), can.Command(), rights.MatrixCommand(), rights.WhoCommand(), call.Command(), revoke.Command(), tail.Command(), doctor.Command(),
+			connect.Command(), can.Command(), rights.MatrixCommand(), rights.WhoCommand(), call.Command(), revoke.Command(), tail.Command(),
+			status.Command(), doctor.Command(), report.Command(),
 		}},
 		{"ci", "For CI:", []*cobra.Command{lint.Command()}},
 	}

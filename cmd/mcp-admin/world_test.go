@@ -234,7 +234,7 @@ func (w *world) podOf(namespace, endpoint, name string) *corev1.Pod {
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))},
 		},
 		Spec: corev1.PodSpec{NodeName: nodeName, Containers: []corev1.Container{{
-			Name: "server", Image: "server:test", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}},
+			Name: "server", Image: "server:test", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8080}, {Name: "admin", ContainerPort: adminPort}},
 		}}},
 	}
 }
@@ -319,7 +319,10 @@ func (w *world) startKubelet() {
 	w.check(w.k8s.Status().Update(context.Background(), node))
 }
 
-// forward leads to the pod's server, whatever the port.
+// adminPort is the admin port of the world's pods.
+const adminPort = 8081
+
+// forward leads to the pod's server: to its admin port, or to that of agents, whatever the port.
 func (w *world) forward(out http.ResponseWriter, r *http.Request) {
 	options, err := portforward.NewV4Options(r)
 	if err != nil {
@@ -331,8 +334,12 @@ func (w *world) forward(out http.ResponseWriter, r *http.Request) {
 }
 
 // PortForward implements portforward.PortForwarder.
-func (p *serverPod) PortForward(_ context.Context, _, _ string, _ int32, stream io.ReadWriteCloser) error {
-	server, err := net.Dial("tcp", p.endpoint)
+func (p *serverPod) PortForward(_ context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
+	address := p.endpoint
+	if port == adminPort {
+		address = p.admin
+	}
+	server, err := net.Dial("tcp", address)
 	if err != nil {
 		return err
 	}

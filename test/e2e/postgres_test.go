@@ -1,26 +1,26 @@
 package e2e
 
 import (
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strconv"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/wire"
 )
 
 var _ = Describe("a PostgreSQL database", Ordered, func() {
 	var b bench
-	var wire *proxy
+	var way *wire.Wire
 	connection := func(password string) string {
-		return postgresKeys("127.0.0.1", strconv.Itoa(wire.port), "mcp_e2e", password)
+		return postgresKeys("127.0.0.1", strconv.Itoa(way.Port), "mcp_e2e", password)
 	}
 	BeforeAll(func(ctx SpecContext) {
-		wire = newProxy(makeDatabase(ctx, "mcp_e2e").Host)
-		DeferCleanup(wire.cut)
+		var err error
+		way, err = wire.To(makeDatabase(ctx, "mcp_e2e").Host)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(way.Cut)
 		b = newShop(ctx, "shop", `{database: {connectionSecretRef: {name: shop-db}, schemas: [stock], access: ReadOnly, statementTimeout: 5s}}`, "view")
 	})
 
@@ -51,13 +51,13 @@ var _ = Describe("a PostgreSQL database", Ordered, func() {
 
 	It("may go away: calls say unavailable, no token is touched, and all is well when it is back", func(ctx SpecContext) {
 		agent := b.token(ctx, "agent")
-		wire.cut()
+		way.Cut()
 		Eventually(func() string {
 			text, _ := b.call(agent, "list_item", `{}`)
 			return text
 		}).Should(ContainSubstring(`"code":"unavailable"`))
 		Eventually(func() string { return b.condition(ctx, "mcpe/shop", "DatabaseReady") }).
-			Should(MatchRegexp(`^False Unreachable: .*127\.0\.0\.1:%d`, wire.port))
+			Should(MatchRegexp(`^False Unreachable: .*127\.0\.0\.1:%d`, way.Port))
 		Expect(b.answers(agent)).To(Equal(http.StatusOK))
 		Expect(b.condition(ctx, "mcptoken/agent", "Ready")).To(HavePrefix("True "))
 
@@ -66,7 +66,7 @@ var _ = Describe("a PostgreSQL database", Ordered, func() {
 		Expect(newRevoker(ctx).remove(ctx, "shop", "leaver")).To(Succeed())
 		Eventually(func() int { return b.answers(leaver) }).Should(Equal(http.StatusUnauthorized))
 
-		wire.mend()
+		Expect(way.Mend()).To(Succeed())
 		Eventually(func() bool {
 			_, isError := b.call(agent, "list_item", `{}`)
 			return isError
@@ -74,65 +74,3 @@ var _ = Describe("a PostgreSQL database", Ordered, func() {
 		b.wait(ctx, "Ready", "mcpe/shop")
 	})
 })
-
-// proxy is a wire to a server that can be cut and mended.
-type proxy struct {
-	target string
-	port   int
-
-	mu       sync.Mutex
-	listener net.Listener
-	open     []net.Conn
-}
-
-func newProxy(target string) *proxy {
-	GinkgoHelper()
-	p := &proxy{target: target}
-	p.mend()
-	return p
-}
-
-// mend listens again, at the same port as before.
-func (p *proxy) mend() {
-	GinkgoHelper()
-	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p.port))
-	Expect(err).NotTo(HaveOccurred())
-	p.port = listener.Addr().(*net.TCPAddr).Port
-	p.mu.Lock()
-	p.listener = listener
-	p.mu.Unlock()
-	go func() {
-		for {
-			from, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			to, err := net.Dial("tcp", p.target)
-			if err != nil {
-				_ = from.Close()
-				continue
-			}
-			p.mu.Lock()
-			p.open = append(p.open, from, to)
-			p.mu.Unlock()
-			go pipe(from, to)
-			go pipe(to, from)
-		}
-	}()
-}
-
-func pipe(from, to net.Conn) {
-	_, _ = io.Copy(to, from) // ends when either side does, which is all that matters
-	_ = to.Close()
-}
-
-// cut refuses new connections and breaks open ones.
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_ = p.listener.Close()
-	for _, conn := range p.open {
-		_ = conn.Close()
-	}
-	p.open = nil
-}

@@ -101,29 +101,13 @@ func (f *Forward) through(ctx context.Context, pod *corev1.Pod, connected func()
 	if err != nil {
 		return err
 	}
-	dialer, err := f.cluster.dialer(pod)
-	if err != nil {
-		return err
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	ready := make(chan struct{})
-	forwarder, err := portforward.NewOnAddressesForStreamingWithContext(ctx, dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", port)}, ready, io.Discard, io.Discard)
+	address, ended, err := f.cluster.open(ctx, pod, port)
 	if err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- forwarder.ForwardPorts() }()
-	select {
-	case err := <-ended:
-		return fmt.Errorf("pod %s: %w", pod.Name, err)
-	case <-ready:
-	}
-	ports, err := forwarder.GetPorts()
-	if err != nil {
-		return err
-	}
-	f.set(fmt.Sprintf("127.0.0.1:%d", ports[0].Local))
+	f.set(address)
 	defer f.set("")
 	connected()
 	gone := make(chan struct{})
@@ -137,6 +121,31 @@ func (f *Forward) through(ctx context.Context, pod *corev1.Pod, connected func()
 	case <-gone:
 		return fmt.Errorf("pod %s is not Ready any more", pod.Name)
 	}
+}
+
+// open leads a local address to a port of a pod, until the context ends or the connection does: ended says why.
+func (c *Cluster) open(ctx context.Context, pod *corev1.Pod, port int32) (address string, ended <-chan error, err error) {
+	dialer, err := c.dialer(pod)
+	if err != nil {
+		return "", nil, err
+	}
+	ready := make(chan struct{})
+	forwarder, err := portforward.NewOnAddressesForStreamingWithContext(ctx, dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", port)}, ready, io.Discard, io.Discard)
+	if err != nil {
+		return "", nil, err
+	}
+	over := make(chan error, 1)
+	go func() { over <- forwarder.ForwardPorts() }()
+	select {
+	case err := <-over:
+		return "", nil, fmt.Errorf("pod %s: %w", pod.Name, err)
+	case <-ready:
+	}
+	ports, err := forwarder.GetPorts()
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("127.0.0.1:%d", ports[0].Local), over, nil
 }
 
 // watch returns when the pod is not Ready any more, or the context ends. What cannot be asked counts for nothing.

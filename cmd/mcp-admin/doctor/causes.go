@@ -62,7 +62,7 @@ func (x *examination) ofEndpoint(endpoint types.NamespacedName) func(metav1.Cond
 // tell reports the causes of an object's trouble, the first one with what follows from it.
 func (x *examination) tell(s subject, t trouble) {
 	for i, c := range t.causes {
-		p := problem{Object: s.name(), Reason: c.Reason, Message: sentence(c), Command: command(s, c.Reason)}
+		p := Problem{Object: s.name(), Reason: c.Reason, Message: sentence(c), Command: command(s, c.Reason)}
 		if i == 0 {
 			for _, effect := range t.effects {
 				p.Effects = append(p.Effects, effect.Type+" "+effect.Reason)

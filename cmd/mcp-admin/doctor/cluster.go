@@ -20,7 +20,7 @@ import (
 type examination struct {
 	*cluster.Cluster
 	name  string
-	found *diagnosis
+	found *Diagnosis
 	// denied are the resources that the person may not look at.
 	denied []string
 	// endpoints are looked at first. ailing are the reasons for which some of them are not Ready, and waiting counts the
@@ -31,7 +31,7 @@ type examination struct {
 }
 
 func (x *examination) problem(object, message, command string) {
-	x.found.Problems = append(x.found.Problems, problem{Object: object, Message: message, Command: command})
+	x.found.Problems = append(x.found.Problems, Problem{Object: object, Message: message, Command: command})
 }
 
 // kinds reports whether the cluster has the kinds of the API.

@@ -68,7 +68,7 @@ runs. With -A these are needed in all namespaces. It reads no Secret.`,
 }
 
 // diagnose looks at what the flags and the name say.
-func (o *options) diagnose(ctx context.Context, name string) (*diagnosis, error) {
+func (o *options) diagnose(ctx context.Context, name string) (*Diagnosis, error) {
 	switch {
 	case o.state.Folder != "" && (name != "" || o.all):
 		return nil, errors.New("--state looks at the one endpoint that is served: leave out the ENDPOINT and -A")
@@ -88,7 +88,7 @@ func (o *options) diagnose(ctx context.Context, name string) (*diagnosis, error)
 	if o.all {
 		k.Namespace = metav1.NamespaceAll
 	}
-	return examine(ctx, k, name)
+	return Examine(ctx, k, name)
 }
 
 func counted(n int) string {
@@ -98,17 +98,17 @@ func counted(n int) string {
 	return fmt.Sprintf("%d things are wrong", n)
 }
 
-// diagnosis is the command's output.
-type diagnosis struct {
+// Diagnosis is the command's output.
+type Diagnosis struct {
 	Looked   []string  `json:"lookedAt"`
-	Problems []problem `json:"problems"`
-	Notes    []problem `json:"notes,omitempty"`
+	Problems []Problem `json:"problems"`
+	Notes    []Problem `json:"notes,omitempty"`
 	// Unseen says what could not be looked at, and why.
 	Unseen []string `json:"notLookedAt,omitempty"`
 }
 
-// problem is one thing that is wrong.
-type problem struct {
+// Problem is one thing that is wrong.
+type Problem struct {
 	// Object is the kind, namespace and name; Reason is the reason of its condition, if it has one.
 	Object  string `json:"object"`
 	Reason  string `json:"reason,omitempty"`
@@ -119,7 +119,7 @@ type problem struct {
 	Effects []string `json:"effects,omitempty"`
 }
 
-func (d *diagnosis) show(screen *output.Screen) {
+func (d *Diagnosis) show(screen *output.Screen) {
 	for _, p := range d.Problems {
 		fmt.Fprintf(screen, "%s %s: %s\n", screen.Styled(output.Bad, "✗"), screen.Styled(output.Bold, p.Object), p.Message)
 		if p.Command != "" {
@@ -144,10 +144,10 @@ func (d *diagnosis) show(screen *output.Screen) {
 	}
 }
 
-// examine looks at everything, from the kinds to the tokens. name is the endpoint's; "" is all of the namespace.
-func examine(ctx context.Context, k *cluster.Cluster, name string) (*diagnosis, error) {
+// Examine looks at everything, from the kinds to the tokens. name is the endpoint's; "" is all of the namespace.
+func Examine(ctx context.Context, k *cluster.Cluster, name string) (*Diagnosis, error) {
 	x := &examination{Cluster: k, name: name, ailing: map[types.NamespacedName][]string{}, waiting: map[types.NamespacedName]int{},
-		found: &diagnosis{Looked: []string{}, Problems: []problem{}}}
+		found: &Diagnosis{Looked: []string{}, Problems: []Problem{}}}
 	if !x.kinds() {
 		return x.found, nil
 	}
@@ -158,7 +158,7 @@ func examine(ctx context.Context, k *cluster.Cluster, name string) (*diagnosis, 
 	}
 	for i := range x.endpoints {
 		if n := x.waiting[cluster.Key(&x.endpoints[i])]; n > 0 {
-			x.found.Notes = append(x.found.Notes, problem{Object: "MCPEndpoint " + cluster.Key(&x.endpoints[i]).String(),
+			x.found.Notes = append(x.found.Notes, Problem{Object: "MCPEndpoint " + cluster.Key(&x.endpoints[i]).String(),
 				Message: fmt.Sprintf("%d of its MCPModelExposures and MCPTokens wait for it", n)})
 		}
 	}

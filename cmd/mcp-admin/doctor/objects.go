@@ -105,12 +105,12 @@ func (x *examination) endpoint(ctx context.Context, e *v1alpha1.MCPEndpoint) err
 }
 
 func (x *examination) note(s subject, text string) {
-	x.found.Notes = append(x.found.Notes, problem{Object: s.name(), Message: text})
+	x.found.Notes = append(x.found.Notes, Problem{Object: s.name(), Message: text})
 }
 
 // pods returns the pods of an endpoint's server that are not Ready: the ones that the cluster gives a cause for, and the
 // others.
-func (x *examination) pods(ctx context.Context, e *v1alpha1.MCPEndpoint) (sick, silent []problem, err error) {
+func (x *examination) pods(ctx context.Context, e *v1alpha1.MCPEndpoint) (sick, silent []Problem, err error) {
 	if !x.may("pods") {
 		return nil, nil, nil
 	}
@@ -135,7 +135,7 @@ func (x *examination) pods(ctx context.Context, e *v1alpha1.MCPEndpoint) (sick, 
 		case pod.Status.Phase == corev1.PodPending:
 			look = "describe pod"
 		}
-		p := problem{Object: "Pod " + cluster.Key(pod).String(), Message: what, Command: fmt.Sprintf("kubectl %s %s -n %s", look, pod.Name, pod.Namespace)}
+		p := Problem{Object: "Pod " + cluster.Key(pod).String(), Message: what, Command: fmt.Sprintf("kubectl %s %s -n %s", look, pod.Name, pod.Namespace)}
 		if known {
 			sick = append(sick, p)
 		} else {

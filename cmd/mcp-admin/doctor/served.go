@@ -9,10 +9,10 @@ import (
 )
 
 // examineServed looks at what "mcp-admin dev" serves on this machine.
-func examineServed(ctx context.Context, served *laptop.Served) *diagnosis {
-	d := &diagnosis{Looked: []string{"MCPEndpoint " + served.Endpoint}, Problems: []problem{}}
+func examineServed(ctx context.Context, served *laptop.Served) *Diagnosis {
+	d := &Diagnosis{Looked: []string{"MCPEndpoint " + served.Endpoint}, Problems: []Problem{}}
 	if err := answers(ctx, served.URL); err != nil {
-		d.Problems = append(d.Problems, problem{Object: "MCPEndpoint " + served.Endpoint,
+		d.Problems = append(d.Problems, Problem{Object: "MCPEndpoint " + served.Endpoint,
 			Message: fmt.Sprintf("nothing answers at %s: \"mcp-admin dev\" was ended without a chance to say so", served.URL), Command: "mcp-admin dev --help"})
 		return d
 	}
@@ -21,7 +21,7 @@ func examineServed(ctx context.Context, served *laptop.Served) *diagnosis {
 		if p.Reason != "" {
 			message += " (" + p.Reason + ")"
 		}
-		d.Problems = append(d.Problems, problem{Object: p.Object, Reason: p.Reason, Message: message})
+		d.Problems = append(d.Problems, Problem{Object: p.Object, Reason: p.Reason, Message: message})
 	}
 	return d
 }

@@ -1,0 +1,53 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	// adminTime is how long one pod's metrics may take.
+	adminTime = 10 * time.Second
+	// maxMetrics is the most that is read of a pod's metrics, in bytes. They are far shorter.
+	maxMetrics = 8 << 20
+)
+
+// Metrics reads a server's pod's metrics, as Prometheus' text, through a connection that is made as "kubectl port-forward" makes it: a
+// NetworkPolicy does not stop it. It needs the right to create pods/portforward.
+func (c *Cluster) Metrics(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
+	port := int32(0)
+	for _, container := range pod.Spec.Containers {
+		for _, p := range container.Ports {
+			if container.Name == ServerContainer && p.Name == "admin" {
+				port = p.ContainerPort
+			}
+		}
+	}
+	if port == 0 {
+		return nil, fmt.Errorf("pod %s has no container %q with a port named admin", pod.Name, ServerContainer)
+	}
+	ctx, stop := context.WithTimeout(ctx, adminTime)
+	defer stop()
+	address, _, err := c.open(ctx, pod, port)
+	if err != nil {
+		return nil, Explain(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("pod %s answers %s", pod.Name, answer.Status)
+	}
+	return io.ReadAll(io.LimitReader(answer.Body, maxMetrics))
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
+)
+
+func (w *world) statusOf(t *testing.T, args ...string) (s status.Status, ready bool) {
+	t.Helper()
+	out, err := w.command(append([]string{"status", "shop", "-n", "shop", "-o", "json"}, args...)...)
+	if problem := json.Unmarshal([]byte(out), &s); problem != nil {
+		t.Fatalf("%v\n%s", problem, out)
+	}
+	return s, err == nil
+}
+
+func (w *world) testStatusWithoutPods(t *testing.T) {
+	w.expect(t, true, []string{"MCPEndpoint shop/shop: not Ready", "✗ WorkloadAvailable is False", "  calls      unknown: no pod's metrics could be read\n",
+		"! MCPEndpointNotReady: ", "mcp-admin: MCPEndpoint shop/shop is not Ready\n"}, "status", "shop", "-n", "shop")
+	s, ready := w.statusOf(t)
+	if ready || s.Ready || s.Counted != nil || len(s.Problems) == 0 || len(s.Pods) != 0 {
+		t.Errorf("the status is %+v", s)
+	}
+	w.expect(t, true, []string{`namespace shop has no MCPEndpoint "shp"; the nearest is "shop"`}, "status", "shp", "-n", "shop")
+	w.expect(t, true, []string{"name the MCPEndpoint: mcp-admin status ENDPOINT"}, "status")
+}
+
+func (w *world) testStatus(t *testing.T) {
+	w.expect(t, false, nil, "call", "agent", "list_order", "-n", "shop")
+	w.expect(t, true, nil, "call", "agent", "get_order", "id=2", "-n", "shop")
+	request, err := http.NewRequest(http.MethodPost, "http://"+w.serverPod("shop-0").endpoint+"/mcp/", strings.NewReader(`{"method":"tools/list"}`))
+	w.check(err)
+	request.Header.Set("Authorization", "Bearer nobody")
+	answer, err := http.DefaultClient.Do(request)
+	w.check(err)
+	w.check(answer.Body.Close())
+
+	var s status.Status
+	w.eventually("the endpoint is Ready", func() bool {
+		var ready bool
+		s, ready = w.statusOf(t)
+		return ready
+	})
+	c := s.Counted
+	if !s.Ready || c == nil || c.Pods != 1 || c.Calls["ok"] < 1 || c.Calls["not_found"] < 1 || c.Requests["4xx"] < 1 || len(c.Refused) == 0 || len(c.DatabaseDown)+len(c.ConfigRefused) > 0 {
+		t.Errorf("%+v counted %+v", s, c)
+	}
+	if len(s.Pods) != 1 || s.Pods[0].Name != "shop-0" || !s.Pods[0].Ready || s.Pods[0].Revision == nil || *s.Pods[0].Revision != s.Revision || s.Pods[0].Image != "server:test" {
+		t.Errorf("the pods are %+v, the revision is %d", s.Pods, s.Revision)
+	}
+	if s.Models.Served != 1 || s.Tokens.InForce < 1 || !s.Database.Reached || s.Database.Engine != "SQLite" || len(s.Alerts) > 0 || len(s.Unseen) > 0 {
+		t.Errorf("the status is %+v", s)
+	}
+	out := w.expect(t, false, []string{"MCPEndpoint shop/shop: Ready\n", "  database   SQLite ", "POD      READY   REVISION   RESTARTS   AGE   IMAGE", "shop-0   yes "}, "status", "shop", "-n", "shop")
+	if strings.Contains(out, "\x1b") {
+		t.Errorf("there is colour without a terminal: %q", out)
+	}
+	w.expect(t, false, []string{"endpoint: shop/shop\n", "ready: true\n"}, "status", "shop", "-n", "shop", "-o", "yaml")
+	w.expect(t, true, []string{"ask an administrator"}, "status", "shop", "-n", "shop", "--as", "nobody")
+}
