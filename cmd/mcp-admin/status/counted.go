@@ -2,6 +2,7 @@ package status
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 
@@ -119,7 +120,7 @@ func (s *Status) warn() {
 		s.Alerts = append(s.Alerts, Alert{alert, fmt.Sprintf(format, args...)})
 	}
 	if !s.Ready {
-		warn("MCPEndpointNotReady", "the endpoint is not Ready: %s", s.Reason)
+		warn("MCPEndpointNotReady", "the endpoint is not Ready: %s", cmp.Or(s.Reason, "the manager has not looked at it"))
 	}
 	for _, t := range s.Tokens.Expiring {
 		warn("MCPTokenExpiresSoon", "MCPToken %s expires at %s", t.Token, t.At.Format("2006-01-02T15:04:05Z"))

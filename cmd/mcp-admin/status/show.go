@@ -27,6 +27,9 @@ func (s *Status) show(screen *output.Screen) {
 	}
 	fmt.Fprintf(screen, "MCPEndpoint %s: %s\n", screen.Styled(output.Bold, s.Endpoint), state)
 	rows := [][]string{{"url", cmp.Or(s.URL, "-")}, {"database", s.database(screen)}, {"models", s.modelLine()}, {"tokens", s.tokenLine()}, {"calls", s.callLine()}}
+	if unmet := s.unmet(); unmet != "" {
+		rows = append(rows, []string{"not true", unmet})
+	}
 	for _, row := range rows {
 		row[0] = "  " + row[0]
 	}
@@ -34,12 +37,6 @@ func (s *Status) show(screen *output.Screen) {
 	s.showPods(screen)
 	for _, w := range s.Models.Withheld {
 		fmt.Fprintf(screen, "%s MCPModelExposure %s is withheld: %s\n", screen.Styled(output.Warning, "!"), w.Exposure, cmp.Or(w.Message, w.Reason, "the manager has not looked at it"))
-	}
-	for _, c := range s.Conditions {
-		if c.Status != metav1.ConditionTrue {
-			fmt.Fprintf(screen, "%s %s is %s for %s: %s %s\n", screen.Styled(output.Bad, "✗"), c.Type, c.Status,
-				duration.HumanDuration(s.now.Sub(c.LastTransitionTime.Time)), c.Reason, c.Message)
-		}
 	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(screen, "%s %s: %s\n", screen.Styled(output.Bad, "✗"), p.Object, p.Message)
@@ -64,6 +61,17 @@ func (s *Status) database(screen *output.Screen) string {
 		return cmp.Or(name, "reached")
 	}
 	return strings.TrimSpace(name + " " + screen.Styled(output.Bad, "not reached: "+cmp.Or(s.Database.Reason, "nobody has tried yet")))
+}
+
+// unmet are the conditions that are not true. What to do is said with the problems.
+func (s *Status) unmet() string {
+	var all []string
+	for _, c := range s.Conditions {
+		if c.Status != metav1.ConditionTrue {
+			all = append(all, fmt.Sprintf("%s (%s, for %s)", c.Type, c.Reason, duration.HumanDuration(s.now.Sub(c.LastTransitionTime.Time))))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 func (s *Status) modelLine() string {
