@@ -89,8 +89,8 @@ test-schemas: databases ## Serve the databases of other people's programs, fetch
 	@$(with_databases) $(suites) schemas
 
 .PHONY: test-monitoring
-test-monitoring: ## Have each alert fire and end, and stay silent in near misses, with promtool (fetched as a Debian package)
-	@$(suites) monitoring
+test-monitoring: build kube databases ## Have each alert fire and end, and a Prometheus watch real servers (both from a Debian package)
+	@$(with_databases) $(suites) monitoring
 
 .PHONY: test-permissions
 test-permissions: more-databases ## Make random calls in random worlds, and hold each against an oracle, plain SQL or a twin (MCP_TEST_CALLS=100000 makes so many)

@@ -71,8 +71,6 @@ func (w *world) testDocument(t *testing.T) {
 		out, err := w.command("doctor", "-n", "shop")
 		return err != nil && strings.Contains(out, "TableNotFound")
 	})
-	shot, _ := w.command("status", "shop", "-n", "shop")
-	t.Log(shot)
 	blocks := shownWith(t, "the tests of cmd/mcp-admin run it in a cluster")
 	if len(blocks) < 4 {
 		t.Errorf("only %d blocks were found", len(blocks))

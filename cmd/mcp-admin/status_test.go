@@ -60,7 +60,6 @@ func (w *world) testStatus(t *testing.T) {
 		t.Errorf("the status is %+v", s)
 	}
 	out := w.expect(t, false, []string{"MCPEndpoint shop/shop: Ready\n", "  database   SQLite ", "POD      READY   REVISION   RESTARTS   AGE   IMAGE", "shop-0   yes "}, "status", "shop", "-n", "shop")
-	t.Log(out)
 	if strings.Contains(out, "\x1b") {
 		t.Errorf("there is colour without a terminal: %q", out)
 	}

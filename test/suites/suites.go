@@ -50,7 +50,7 @@ var everything = []suite{
 	{name: "faults", about: "what happens to databases", packages: []string{"./test/faults"}, environment: []string{"MCP_TEST_FAULTS=1"}, rest: true},
 	{name: "schemas", about: "third-party databases, as Debian packages", packages: []string{"./test/schemas"}, environment: []string{"MCP_TEST_SCHEMAS=1"}, rest: true},
 	{name: "packaging", about: "images, chart, manifests and the release", packages: []string{"./test/packaging"}, rest: true},
-	{name: "monitoring", about: "alerts, dashboards and runbooks, with promtool", packages: []string{"./test/monitoring"}, environment: []string{"MCP_TEST_MONITORING=1"}, rest: true},
+	{name: "monitoring", about: "alerts, dashboards, runbooks and Sigma rules, with a Prometheus that watches real servers", packages: []string{"./test/monitoring"}, environment: []string{"MCP_TEST_MONITORING=1"}, rest: true},
 	{name: "attacks", about: "one token that takes all it can; the memory of a server", packages: []string{"./test/attacks"}, environment: []string{"MCP_TEST_ATTACKS=1"}, rest: true, alone: true},
 	{name: "flood", about: "requests that no client sends", packages: []string{"./server/mcp"}, args: []string{"-run", "TestAttack"}, environment: []string{"MCP_TEST_ATTACKS=1"}, rest: true, alone: true},
 	{name: "end-to-end", about: "the product's story on the local cluster", packages: []string{"./test/e2e"}, args: []string{"-ginkgo.no-color"}, environment: []string{"MCP_TEST_E2E=1"}, rest: true},
