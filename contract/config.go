@@ -64,6 +64,8 @@ type Endpoint struct {
 	Audit *AuditTable `json:"audit,omitempty"`
 	// AuditLines says what audit lines tell, and where they go.
 	AuditLines AuditLines `json:"auditLines,omitzero"`
+	// MetricsPerModel is set if the metrics of calls tell the models apart.
+	MetricsPerModel bool `json:"metricsPerModel,omitempty"`
 	// Idempotency is the table of the database in which the answers of calls with an idempotency key are kept; nil: such calls
 	// are refused.
 	Idempotency *AuditTable `json:"idempotency,omitempty"`
@@ -245,6 +247,9 @@ type Token struct {
 	Identity *Identity `json:"identity,omitempty"`
 	// Expiry is the moment from which the token is refused.
 	Expiry *time.Time `json:"expiry,omitempty"`
+	// ShortLived is set if the token lives for 30 days at most, from its object's creation to its Expiry: such tokens are followed
+	// by others, and nobody need be told of their end.
+	ShortLived bool `json:"shortLived,omitempty"`
 	// Rules are the token's own. The rules of its Groups hold too; a group that the Config does not have grants nothing.
 	Rules []Rule `json:"rules,omitempty"`
 	// Groups and Attributes are for row policies.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # generate.sh makes what is generated from the Go types and their markers: deep copies, apply configurations, the CRDs
 # and the manager's role; copies the CRDs, the roles, the alerts and the dashboards into the Helm chart, writes the newest version
-# of CHANGELOG.md into what is installed, the chart's table of values into its README, and the field reference.
+# of CHANGELOG.md into what is installed, the chart's table of values into its README, the field reference and the list of metrics.
 #   hack/generate.sh [FOLDER]     the project's folder, or a copy of it
 set -euo pipefail
 generator=$PWD/bin/controller-gen
@@ -31,3 +31,4 @@ cp config/monitoring/dashboards/*.json $chart/dashboards/
 hack/stamp.sh "$(hack/version.sh newest)"
 go run ./hack/values charts/mcp-admin-operator
 go run ./hack/reference
+go run ./hack/metrics

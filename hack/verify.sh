@@ -8,11 +8,11 @@ tar -c --exclude=node_modules --exclude=./bin --exclude=./.git --exclude=./.loca
 # What is no longer generated must not be there either.
 chart=charts/mcp-admin-operator/files
 rm -rf "$copy"/api/v1alpha1/{applyconfiguration,zz_generated.deepcopy.go} "$copy"/config/{crd/bases,rbac/role.yaml} "$copy"/$chart \
-  "$copy"/docs/{reference.md,schemas}
+  "$copy"/docs/{reference.md,metrics.md,schemas}
 mkdir "$copy"/$chart
 hack/generate.sh "$copy"
 
-for part in api config charts docs/reference.md docs/schemas; do
+for part in api config charts docs/reference.md docs/metrics.md docs/schemas; do
   if ! diff -ruN "$part" "$copy/$part"; then
     echo "verify: $part is not what the sources give; run \"make generate\"" >&2
     failed=yes

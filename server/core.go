@@ -216,6 +216,7 @@ func (c *core) rebuild() {
 		s = snapshot.Build(config, c.tokens, c.schema, c.databases.current.DB, c.audit, c.kept, c.hooks, c.now)
 	}
 	c.snapshot.Store(s)
+	c.metrics.PerModel(measuredModels(s))
 	c.models.judge(s)
 	wake(c.wakes.questions)
 }
@@ -224,14 +225,6 @@ func (c *core) rebuild() {
 func (c *core) endpoint() (mcp.Endpoint, bool) {
 	s := c.snapshot.Load()
 	return s, s != nil
-}
-
-// nextExpiry returns when the next token expires; the zero time if none does.
-func (c *core) nextExpiry(now time.Time) time.Time {
-	c.mu.Lock()
-	tokens := c.tokens
-	c.mu.Unlock()
-	return tokens.NextExpiry(now)
 }
 
 // publish updates the status that /status shows.

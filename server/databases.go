@@ -84,6 +84,8 @@ type databases struct {
 	// login is how the Secrets say to get into the database. The open pool may still have the one before.
 	login   login
 	retired retirement
+	// uses count the connections, whichever databases are open.
+	uses poolUses
 	// replicasProblem says why the database's replicas are not read from; "" if they are, or if there are none.
 	replicasProblem string
 }
@@ -120,7 +122,7 @@ func (d *databases) reopen(update *source.Update) bool {
 	open := func(l login) database.DB { return d.open(wanted.engine, d.settingsFor(wanted, l)) }
 	rotating := newRotatingDatabase(open(d.login))
 	db := &openDatabase{
-		DB: newSharedDatabase(rotating, wanted.settings.MaxConnections), ctx: ctx, cancel: cancel,
+		DB: newSharedDatabase(rotating, wanted.settings.MaxConnections, &d.uses.primary, &d.uses.writer), ctx: ctx, cancel: cancel,
 		rotating: rotating, login: d.login,
 	}
 	d.current, d.replicasProblem = db, ""
@@ -129,7 +131,7 @@ func (d *databases) reopen(update *source.Update) bool {
 	}
 	db.open = open
 	if replicas := wanted.settings.Replicas; replicas != nil {
-		db.replicated = newReplicatedDatabase(db.DB, rotating, replicas, wanted.replicasLogin(update), d.replicaPools(wanted))
+		db.replicated = newReplicatedDatabase(db.DB, rotating, replicas, wanted.replicasLogin(update), d.replicaPools(wanted), &d.uses.replicas)
 		if wanted.engine == contract.EngineMySQL {
 			db.replicated.database = wanted.address.Database
 		}
@@ -218,6 +220,7 @@ func (r *retirement) closeAll() {
 func (d *databases) settingsFor(t target, l login) database.Settings {
 	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir}
 	settings.Engine = t.engine
+	settings.Use, settings.WriterUse = &d.uses.primary, &d.uses.writer
 	l.apply(&settings)
 	return settings
 }

@@ -54,12 +54,12 @@ type sample struct {
 var _ database.Replicated = (*replicatedDatabase)(nil)
 
 // newReplicatedDatabase adds replicas to a database; shared is primary with its shares.
-func newReplicatedDatabase(shared database.DB, primary *rotatingDatabase, d *contract.Replicas, l login, open func(login) database.DB) *replicatedDatabase {
+func newReplicatedDatabase(shared database.DB, primary *rotatingDatabase, d *contract.Replicas, l login, open func(login) database.DB, use *database.PoolUse) *replicatedDatabase {
 	r := &replicatedDatabase{
 		DB: shared, primary: primary, replicas: newRotatingDatabase(open(l)), open: open, login: l,
 		maxStaleness: time.Duration(d.MaxStaleness), trouble: make(chan struct{}, 1), written: map[string]time.Time{},
 	}
-	r.reads = newSharedDatabase(r.replicas, d.MaxConnections)
+	r.reads = newSharedDatabase(r.replicas, d.MaxConnections, use, nil)
 	return r
 }
 
@@ -280,7 +280,7 @@ func (d *databases) replicaPools(t target) func(login) database.DB {
 	replica.settings, replica.audit, replica.idempotency = t.settings.Replica(), nil, nil
 	return func(l login) database.DB {
 		settings := d.settingsFor(replica, l)
-		settings.Follows = true
+		settings.Follows, settings.Use, settings.WriterUse = true, &d.uses.replicas, nil
 		return d.open(t.engine, settings)
 	}
 }

@@ -75,10 +75,9 @@ const drainTimeout = 20 * time.Second
 func (s *Server) Run(ctx context.Context) error {
 	metrics := telemetry.NewMetrics()
 	core := newCore(s, metrics)
-	metrics.NextExpiry(core.nextExpiry)
 	defer core.close()
 	usage := access.NewUsage(time.Now())
-	endpoint := newHTTPServer(core.admin.partWhileDraining(mcp.NewHandler(mcp.Options{
+	handler := mcp.NewHandler(mcp.Options{
 		Endpoint:        core.endpoint,
 		DatabaseTrouble: core.lookAgain,
 		Metrics:         metrics,
@@ -90,7 +89,13 @@ func (s *Server) Run(ctx context.Context) error {
 		Now:             s.Now,
 		Version:         s.Version,
 		PieceTime:       s.patience.request,
-	})), s.Log)
+	})
+	metrics.ReadFrom(func(now time.Time) telemetry.Reading {
+		r := core.reading(now)
+		r.Places, r.Budgets = handler.Shares()
+		return r
+	})
+	endpoint := newHTTPServer(core.admin.partWhileDraining(handler), s.Log)
 	if s.patience != (patience{}) {
 		endpoint.ReadHeaderTimeout, endpoint.ReadTimeout = s.patience.header, s.patience.request
 	}

@@ -16,14 +16,17 @@ type sharedDatabase struct {
 	database.DB
 	// calls are all connections. writes are the calls that can write, and the same as calls if any of them can.
 	calls, writes *share.Pool
+	// use counts those who wait for calls, writerUse those who wait for writes.
+	use, writerUse *database.PoolUse
 }
 
 // newSharedDatabase shares a database whose pool has some connections.
-func newSharedDatabase(db database.DB, connections int) *sharedDatabase {
+// use and writerUse count its waits; they may be nil.
+func newSharedDatabase(db database.DB, connections int, use, writerUse *database.PoolUse) *sharedDatabase {
 	size, writers := int64(max(connections, 1)), int64(db.Writers())
-	s := &sharedDatabase{DB: db, calls: share.New(size, share.ButQuarter(size))}
+	s := &sharedDatabase{DB: db, calls: share.New(size, share.ButQuarter(size)), use: use, writerUse: use}
 	if s.writes = s.calls; writers < size {
-		s.writes = share.New(writers, share.ButQuarter(writers))
+		s.writes, s.writerUse = share.New(writers, share.ButQuarter(writers)), writerUse
 	}
 	return s
 }
@@ -31,7 +34,7 @@ func newSharedDatabase(db database.DB, connections int) *sharedDatabase {
 // Select implements database.DB.
 func (s *sharedDatabase) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	name := share.Name(ctx)
-	if err := enter(ctx, s.calls, name); err != nil {
+	if err := enter(ctx, s.calls, s.use, name); err != nil {
 		return out, database.Page{}, err
 	}
 	defer leave(s.calls, name)
@@ -41,7 +44,7 @@ func (s *sharedDatabase) Select(ctx context.Context, plan *database.Select, out 
 // Report implements database.DB.
 func (s *sharedDatabase) Report(ctx context.Context, report *database.Report, out []byte) ([]byte, database.Reported, error) {
 	name := share.Name(ctx)
-	if err := enter(ctx, s.calls, name); err != nil {
+	if err := enter(ctx, s.calls, s.use, name); err != nil {
 		return out, database.Reported{}, err
 	}
 	defer leave(s.calls, name)
@@ -51,18 +54,21 @@ func (s *sharedDatabase) Report(ctx context.Context, report *database.Report, ou
 // Transact implements database.DB.
 func (s *sharedDatabase) Transact(ctx context.Context, do func(database.Tx) error) error {
 	name := share.Name(ctx)
-	if err := enter(ctx, s.writes, name); err != nil {
+	if err := enter(ctx, s.writes, s.writerUse, name); err != nil {
 		return err
 	}
 	defer leave(s.writes, name)
 	return s.DB.Transact(ctx, do)
 }
 
-func enter(ctx context.Context, pool *share.Pool, name string) error {
-	if name == "" {
+func enter(ctx context.Context, pool *share.Pool, use *database.PoolUse, name string) error {
+	if name == "" || pool.Try(name, 1) {
 		return nil
 	}
-	switch err := pool.Wait(ctx, name, 1, database.AcquireTimeout); {
+	over := use.Wait()
+	err := pool.Wait(ctx, name, 1, database.AcquireTimeout)
+	over(errors.Is(err, share.ErrBusy))
+	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, share.ErrBusy):

@@ -57,7 +57,7 @@ func TestSlowCallsOfOneTokenLeaveConnectionsToOthers(t *testing.T) {
 	} {
 		t.Run(c.name, inABubble(func(t *testing.T) {
 			slow := &slowDatabase{takes: 150 * time.Millisecond, writers: c.writers}
-			s := newSharedDatabase(slow, 8)
+			s := newSharedDatabase(slow, 8, nil, nil)
 			ctx, cancel := context.WithCancel(share.WithName(context.Background(), "shop/greedy"))
 			var calls sync.WaitGroup
 			defer calls.Wait()
@@ -94,7 +94,7 @@ func inABubble(test func(*testing.T)) func(*testing.T) {
 
 func TestWhatIsDoneOnNobodysBehalfDoesNotStandInLine(t *testing.T) {
 	slow := &slowDatabase{writers: 1}
-	s := newSharedDatabase(slow, 1)
+	s := newSharedDatabase(slow, 1, nil, nil)
 	if !s.calls.Try("shop/greedy", 1) {
 		t.Fatal("not free")
 	}

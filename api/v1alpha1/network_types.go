@@ -284,11 +284,25 @@ type ObservabilitySpec struct {
 	// audit says what the server's audit lines tell. Changes and refusals always have one.
 	// +optional
 	Audit AuditLinesSpec `json:"audit,omitempty,omitzero"`
+	// metrics says what the metrics of calls tell apart: PerModel has series of their own for each model, and each operation that is
+	// called on it; PerOperation, the default, has one for each operation. An endpoint of many models has many series then.
+	// +optional
+	Metrics MetricsDetail `json:"metrics,omitempty"`
 	// podMonitor makes a PodMonitor of the Prometheus operator (monitoring.coreos.com/v1), which has the metrics of every
 	// server pod read; none when absent.
 	// +optional
 	PodMonitor *PodMonitorSpec `json:"podMonitor,omitempty"`
 }
+
+// MetricsDetail is what the metrics of calls tell apart.
+// +kubebuilder:validation:Enum=PerOperation;PerModel
+type MetricsDetail string
+
+// What metrics of calls tell apart.
+const (
+	MetricsPerOperation MetricsDetail = "PerOperation"
+	MetricsPerModel     MetricsDetail = "PerModel"
+)
 
 // PodMonitorSpec is a PodMonitor for the server's pods.
 type PodMonitorSpec struct {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +16,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract/metric"
 )
 
 const (
@@ -61,10 +62,7 @@ type keyWatch struct {
 	every     time.Duration
 }
 
-var keyMissing = promauto.With(metrics.Registry).NewGauge(prometheus.GaugeOpts{
-	Name: "mcp_admin_manager_key_missing",
-	Help: "1 while the Secret " + keySecret + " does not hold the key that this manager signs Configs with.",
-})
+var keyMissing = promauto.With(metrics.Registry).NewGauge(metric.GaugeOpts("mcp_admin_manager_key_missing"))
 
 // Start implements manager.Runnable.
 func (w keyWatch) Start(ctx context.Context) error {

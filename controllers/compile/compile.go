@@ -154,6 +154,7 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 		entry.Audit = &contract.AuditTable{Schema: audit.Table.Schema, Name: audit.Table.Name}
 	}
 	entry.AuditLines = auditLines(&e.Spec.Observability.Audit)
+	entry.MetricsPerModel = e.Spec.Observability.Metrics == v1alpha1.MetricsPerModel
 	if kept := e.Spec.Idempotency; kept != nil {
 		entry.Idempotency = &contract.AuditTable{Schema: kept.Table.Schema, Name: kept.Table.Name}
 	}

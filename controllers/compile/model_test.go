@@ -133,6 +133,16 @@ func TestTheEndpointsEntryHoldsItsAuditAndLimits(t *testing.T) {
 	}
 }
 
+func TestTheEndpointsEntryHoldsWhatMetricsTellApart(t *testing.T) {
+	in := inputs()
+	for detail, want := range map[v1alpha1.MetricsDetail]bool{"": false, v1alpha1.MetricsPerOperation: false, v1alpha1.MetricsPerModel: true} {
+		in.Endpoint.Spec.Observability.Metrics = detail
+		if got := mustCompile(t, in).Endpoint.MetricsPerModel; got != want {
+			t.Errorf("metrics: %q: per model is %v, want %v", detail, got, want)
+		}
+	}
+}
+
 func TestTheEndpointsEntryHoldsWhatTheAuditTellsOfReads(t *testing.T) {
 	in := inputs()
 	for reads, want := range map[v1alpha1.AuditReads]string{"": "", v1alpha1.AuditReadsNone: "", v1alpha1.AuditReadsSummary: contract.AuditSummary, v1alpha1.AuditReadsRows: contract.AuditRows} {

@@ -59,7 +59,9 @@ type holder struct {
 	name, uid string
 	part      int
 	expiry    *time.Time // nil: never
-	set       *ruleSet
+	// shortLived is as in contract.Token.
+	shortLived bool
+	set        *ruleSet
 	// attributes are the token's attributes for row policies, sorted by name.
 	attributes []attribute
 	// identity says which callers the token is for; nil if it has texts.
@@ -277,7 +279,7 @@ func (d *Directory) Len() int {
 
 func (d *Directory) holderOf(t *contract.Token, part int) *holder {
 	h := &holder{
-		name: t.Namespace + "/" + t.Name, uid: t.UID, part: part, expiry: t.Expiry, set: d.sets.of(t.Groups, t.Rules), identity: t.Identity,
+		name: t.Namespace + "/" + t.Name, uid: t.UID, part: part, expiry: t.Expiry, shortLived: t.ShortLived, set: d.sets.of(t.Groups, t.Rules), identity: t.Identity,
 	}
 	if len(t.Attributes) > 0 {
 		h.attributes = make([]attribute, 0, len(t.Attributes))
@@ -292,7 +294,7 @@ func (d *Directory) holderOf(t *contract.Token, part int) *holder {
 func (a attribute) compare(b attribute) int { return cmp.Compare(a.name, b.name) }
 
 func (h *holder) equal(other *holder) bool {
-	return h.name == other.name && h.uid == other.uid && h.part == other.part && sameTime(h.expiry, other.expiry) &&
+	return h.name == other.name && h.uid == other.uid && h.part == other.part && sameTime(h.expiry, other.expiry) && h.shortLived == other.shortLived &&
 		h.set == other.set && slices.Equal(h.attributes, other.attributes) && sameIdentity(h.identity, other.identity)
 }
 

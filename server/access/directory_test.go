@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -275,15 +277,31 @@ func BenchmarkAuthenticateOfMany(b *testing.B) {
 	}
 }
 
-func TestTheNextExpiryIsOfATokenInForce(t *testing.T) {
+func TestTheTokensInForceAreThoseThatAreLetIn(t *testing.T) {
 	at := func(seconds int64) *time.Time { return new(time.Unix(seconds, 0)) }
 	tokens := manyTokens(5)
 	tokens[0].Expiry, tokens[1].Expiry, tokens[2].Expiry, tokens[3].Expiry = at(50), at(300), at(200), at(100)
 	tokens[3].Hashes = nil
+	tokens[2].ShortLived = true
+	tokens[1].Hashes = append(tokens[1].Hashes, contract.HashToken("another text of the same token, while it is rotated"))
 	d := NewDirectory().With(partsOf(2, 1, tokens))
-	for now, want := range map[int64]*time.Time{10: at(50), 50: at(200), 250: at(300), 300: {}} {
-		if got := d.NextExpiry(time.Unix(now, 0)); !got.Equal(*want) {
-			t.Errorf("at %d it is %v, want %v", now, got, *want)
+	for now, want := range map[int64]string{10: "never:long 50:long 200:short 300:long", 50: "never:long 200:short 300:long", 250: "never:long 300:long", 300: "never:long"} {
+		var got []string
+		for expiry, long := range d.InForce(time.Unix(now, 0)) {
+			text, life := "never", "short"
+			if expiry != nil {
+				text = strconv.FormatInt(expiry.Unix(), 10)
+			}
+			if long {
+				life = "long"
+			}
+			got = append(got, text+":"+life)
+		}
+		wanted := strings.Fields(want)
+		slices.Sort(got)
+		slices.Sort(wanted)
+		if !slices.Equal(got, wanted) {
+			t.Errorf("at %d there are %q, want %q", now, got, wanted)
 		}
 	}
 }

@@ -146,16 +146,3 @@ func (d *Directory) indexed(look func(*refusedIndex) *contract.Token) *contract.
 	}
 	return nil
 }
-
-// NextExpiry returns when the next token expires; the zero time if none of those in force does.
-func (d *Directory) NextExpiry(now time.Time) time.Time {
-	var next time.Time
-	for _, part := range d.parts {
-		for _, e := range part.entries {
-			if at := e.holder.expiry; at != nil && at.After(now) && (next.IsZero() || at.Before(next)) {
-				next = *at
-			}
-		}
-	}
-	return next
-}

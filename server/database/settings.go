@@ -21,6 +21,9 @@ type Settings struct {
 	Certificate func() (*tls.Certificate, error)
 	// Follows is set for a replica: the DB then tells how many servers there are (Follower).
 	Follows bool
+	// Use counts the connections; nil counts nothing. WriterUse is for the connection of SQLite that writes, which has a pool of
+	// its own.
+	Use, WriterUse *PoolUse
 	// SQLitePath is the file of a SQLite database. SQLiteInitDir is a folder of SQL files to fill a new one, or "".
 	SQLitePath, SQLiteInitDir string
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/steps"
 )
 
@@ -23,8 +24,8 @@ type budgets struct {
 	exports     *share.Pool
 	exportsSize atomic.Int64
 	// bodies are the bytes of bodies; answers are the bytes of parsed bodies and of answers that are being read.
-	bodies, answers *share.Pool
-	answersSize     int64
+	bodies, answers         *share.Pool
+	bodiesSize, answersSize int64
 }
 
 // defaultMemory is the memory that a process may use if nothing sets a limit.
@@ -61,6 +62,7 @@ func newBudgets(memory int64) *budgets {
 		exports:     share.New(1, 1),
 		bodies:      share.New(bodies, share.Quarter(bodies)),
 		answers:     share.New(answers, share.Quarter(answers)),
+		bodiesSize:  bodies,
 		answersSize: answers,
 	}
 }
@@ -72,10 +74,31 @@ func (b *budgets) grow(x *exchange, size int64) bool {
 		return true
 	}
 	if !b.bodies.Grow(x.holder, x.reading, more) {
-		return false
+		return x.short(telemetry.ShortOfBodies)
 	}
 	x.reading += more
 	return true
+}
+
+// short counts that something was short, unless the client is gone. It returns false.
+func (x *exchange) short(of telemetry.Shortage) bool {
+	if x.ctx.Err() == nil {
+		x.handler.options.Metrics.Busy(of)
+	}
+	return false
+}
+
+// Shares tells what is in use of the places and of the memory now.
+func (h *Handler) Shares() (places, memory map[telemetry.Shortage]telemetry.Share) {
+	b := h.budgets
+	of := func(pool *share.Pool, limit int64) telemetry.Share {
+		return telemetry.Share{Used: pool.Used(), Limit: limit}
+	}
+	return map[telemetry.Shortage]telemetry.Share{
+			telemetry.ShortOfRequests: of(b.places, b.placesSize.Load()), telemetry.ShortOfExports: of(b.exports, b.exportsSize.Load()),
+		}, map[telemetry.Shortage]telemetry.Share{
+			telemetry.ShortOfBodies: of(b.bodies, b.bodiesSize), telemetry.ShortOfAnswers: of(b.answers, b.answersSize),
+		}
 }
 
 // enter takes a place for a request, and the memory that its answer may need. It returns false if it cannot have them
@@ -86,7 +109,7 @@ func (b *budgets) enter(x *exchange) bool {
 		b.places.Resize(slots, share.ButQuarter(slots))
 	}
 	if !b.places.Try(x.holder, 1) {
-		return false
+		return x.short(telemetry.ShortOfRequests)
 	}
 	x.place = 1
 	copies := int64(madeAnswer)
@@ -95,7 +118,7 @@ func (b *budgets) enter(x *exchange) bool {
 	}
 	need := min(copies*int64(limits.MaxResultBytes)+parsedBody*int64(len(x.in)+steps.Referred(x.in)), b.answersSize/2)
 	if b.answers.Wait(x.ctx, x.holder, need, answerPatience) != nil {
-		return false
+		return x.short(telemetry.ShortOfAnswers)
 	}
 	x.sending = need
 	return true
@@ -107,11 +130,11 @@ func (b *budgets) enterExport(x *exchange) bool {
 		b.exports.Resize(size, share.Quarter(size))
 	}
 	if b.exports.Wait(x.ctx, x.holder, 1, exportPatience) != nil {
-		return false
+		return x.short(telemetry.ShortOfExports)
 	}
 	x.exporting = 1
 	if b.answers.Wait(x.ctx, x.holder, exportMemory, answerPatience) != nil {
-		return false
+		return x.short(telemetry.ShortOfAnswers)
 	}
 	x.sending = exportMemory
 	return true

@@ -55,6 +55,8 @@ type exchange struct {
 	// form and method are labels for metrics and the log. Each has a limited number of values.
 	form   telemetry.Form
 	method string
+	// answered is what metrics tell of the message that is being answered.
+	answered telemetry.Operation
 }
 
 // The largest buffers that are kept for the next request. An exchange lives as long as its request, even a slow one, so
@@ -110,17 +112,14 @@ func (x *exchange) dropBody() {
 	}
 }
 
-// callTool runs one tool, and counts and logs its outcome.
+// callTool runs one tool, and notes and logs its outcome.
 func (x *exchange) callTool(name string, arguments []byte) call.Result {
 	start := x.handler.options.Now()
 	result := x.callWithinRate(name, arguments)
-	outcome := telemetry.OutcomeOK
-	if result.IsError {
-		outcome = string(result.Code)
-	}
-	x.handler.options.Metrics.ToolCall(call.Label(name), outcome)
+	x.answered.Tool = call.Label(name)
+	x.noteResult(&result)
 	x.note("tool", name, result)
-	x.logCall(name, outcome, &result, start)
+	x.logCall(name, &result, start)
 	return result
 }
 
@@ -137,6 +136,7 @@ func (x *exchange) callWithinRate(name string, arguments []byte) call.Result {
 // readFrom reads a resource, and logs its outcome.
 func (x *exchange) readFrom(uri string) call.Result {
 	result := x.endpoint.ReadResource(x.onBehalf(), x.token, uri)
+	x.noteResult(&result)
 	x.note("resource", uri, result)
 	return result
 }

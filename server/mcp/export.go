@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
@@ -83,8 +84,6 @@ func (h *Handler) export(a *answer, r *http.Request, x *exchange, from provenanc
 	if f.link, ok = h.openLink(a, x, text); !ok {
 		return
 	}
-	h.options.Metrics.InFlight(1)
-	defer h.options.Metrics.InFlight(-1)
 	h.sendExport(f, x)
 }
 
@@ -140,14 +139,18 @@ func (h *Handler) sendExport(f *exportFile, x *exchange) {
 	defer stop()
 	p := &pieces{to: f.answer.w, deadlines: deadlines, patience: f.answer.patience, admit: h.admission(ctx, x, f.link), stop: stop}
 	f.buffer = bufio.NewWriterSize(p, sendBuffer)
+	began := h.options.Now()
 	rows, result := x.endpoint.Export(ctx, x.token, f.link, f)
+	x.answered = telemetry.Operation{Tool: call.Label(f.link.Operation), Model: f.link.Model, Rows: rows, Bytes: p.written}
 	if result.IsError {
-		h.options.Metrics.ToolCall(call.Label(f.link.Operation), string(result.Code))
+		x.answered.Error = string(result.Code)
+	}
+	x.end(began)
+	if result.IsError {
 		x.note("tool", f.link.Tool(), result)
 		f.fail(&result)
 		return
 	}
-	h.options.Metrics.ToolCall(call.Label(f.link.Operation), call.OutcomeOK)
 	f.answer.w.Header().Set(rowsTrailer, strconv.Itoa(rows))
 }
 

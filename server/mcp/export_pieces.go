@@ -18,6 +18,8 @@ type pieces struct {
 	// admit says why the file ends here; nil if it goes on. stop ends the statement that reads the rows then.
 	admit func() error
 	stop  func()
+	// written are the bytes that were written.
+	written int
 }
 
 // Write implements io.Writer. One value may be many pieces long.
@@ -30,6 +32,7 @@ func (p *pieces) Write(all []byte) (written int, err error) {
 		_ = p.deadlines.SetWriteDeadline(time.Now().Add(p.patience)) // a writer without deadlines has no connection
 		n, err := p.to.Write(rest[:min(len(rest), sendBuffer)])
 		written += n
+		p.written += n
 		if err != nil {
 			return written, err
 		}

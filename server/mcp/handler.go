@@ -226,8 +226,6 @@ func (h *Handler) answer(x *exchange) (status int, ok bool) {
 	if !h.budgets.enter(x) {
 		return 0, false
 	}
-	h.options.Metrics.InFlight(1)
-	defer h.options.Metrics.InFlight(-1)
 	x.takeBuffer()
 	status = x.respond()
 	x.compress()

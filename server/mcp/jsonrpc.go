@@ -79,6 +79,14 @@ func (x *exchange) messageOfBatch(i, size int) (status int) {
 // message answers one message (docs/design/http.md, "Forms"). The status is for a body that is this message alone. 202
 // is for a notification, which has no answer.
 func (x *exchange) message(m *message) (status int) {
+	began := x.begin()
+	status = x.answerTo(m)
+	x.end(began)
+	return status
+}
+
+// answerTo answers one message.
+func (x *exchange) answerTo(m *message) (status int) {
 	x.asked = m
 	id := m.replyID()
 	switch {
@@ -160,12 +168,14 @@ func (x *exchange) request(id []byte, name string, m *message) (status int) {
 
 // fail appends the error of a well-formed request.
 func (x *exchange) fail(id []byte, code int, message string) (status int) {
+	x.noteError(code)
 	x.out = appendError(x.out, id, code, message, nil)
 	return http.StatusOK
 }
 
 // invalid appends the error of a message that is not a request.
 func (x *exchange) invalid(id []byte, message string) (status int) {
+	x.noteError(codeInvalidRequest)
 	x.out = appendError(x.out, id, codeInvalidRequest, "Invalid request: "+message, nil)
 	return http.StatusBadRequest
 }
@@ -178,6 +188,7 @@ func (x *exchange) refuseVersion(id []byte) (status int) {
 	data := append([]byte(`{"supported":`), supportedVersionsJSON...)
 	data = append(data, `,"requested":`...)
 	data = append(jsontext.AppendString(data, quoted(x.protocol.requested)), '}')
+	x.noteError(codeUnsupportedVersion)
 	x.out = appendError(x.out, id, codeUnsupportedVersion, "Unsupported protocol version", data)
 	return http.StatusBadRequest
 }

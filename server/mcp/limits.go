@@ -32,7 +32,7 @@ func (x *exchange) limited() bool { return x.endpoint.Settings().Limits.Requests
 
 // refuseRate appends the error of a request whose token calls too often; id is nil in the simple form.
 func (x *exchange) refuseRate(id []byte, wait time.Duration) (status int) {
-	x.retryAfter = wait
+	x.retryAfter, x.answered.Error = wait, string(call.CodeRateLimited)
 	message := call.RateLimited(wait).Message
 	if id == nil {
 		x.out = appendPlainError(x.out, message)

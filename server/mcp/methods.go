@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // The methods, as requests name them.
@@ -112,6 +113,7 @@ func (x *exchange) listTools(id []byte, _ *message) (status int) {
 
 // unready answers that the lists are not known yet: a client would keep an empty one.
 func (x *exchange) unready(id []byte, why string) (status int) {
+	x.answered.Error = string(call.CodeUnavailable)
 	if id == nil { // the simple form
 		x.out = appendPlainError(x.out, why)
 	} else {

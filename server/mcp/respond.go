@@ -19,7 +19,10 @@ func (x *exchange) respond() (status int) {
 		m := &x.body.messages[0]
 		if m.jsonrpc == nil && m.id == nil && m.params == nil {
 			x.form, x.asked = telemetry.FormSimple, m
-			return x.simple(m)
+			began := x.begin()
+			status = x.simple(m)
+			x.end(began)
+			return status
 		}
 	}
 	x.form = telemetry.FormJSONRPC
@@ -35,7 +38,7 @@ func (x *exchange) respond() (status int) {
 // simple answers the simple form (docs/design/http.md, "Forms"): the bare result, or {"error": …} with 400.
 func (x *exchange) simple(m *message) (status int) {
 	if !isString(m.method) {
-		return x.badSimple("method is required and must be a string")
+		return x.badSimple(codeInvalidRequest, "method is required and must be a string")
 	}
 	switch method := stringValue(m.method); method {
 	case methodListTools:
@@ -50,18 +53,20 @@ func (x *exchange) simple(m *message) (status int) {
 	case methodCallTool:
 		x.method = methodCallTool
 		if message := checkCall(m.name, m.arguments); message != "" {
-			return x.badSimple(message)
+			return x.badSimple(codeInvalidParams, message)
 		}
 		result := x.callTool(stringValue(m.name), m.arguments)
 		x.appendToolResult(nil, &result)
 		return http.StatusOK
 	default:
 		x.method = methodOther
-		return x.badSimple("Unknown method: " + quoted(method))
+		return x.badSimple(codeMethodNotFound, "Unknown method: "+quoted(method))
 	}
 }
 
-func (x *exchange) badSimple(message string) (status int) {
+// badSimple appends the error of a request in the simple form. code is the one that JSON-RPC has for it.
+func (x *exchange) badSimple(code int, message string) (status int) {
+	x.noteError(code)
 	x.out = appendPlainError(x.out, message)
 	return http.StatusBadRequest
 }

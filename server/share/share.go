@@ -54,6 +54,13 @@ func (p *Pool) Resize(size, most int64) {
 	p.serve()
 }
 
+// Used is what all holders have together.
+func (p *Pool) Used() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used
+}
+
 // Quarter is a quarter of the size, and at least one: what a token may hold of something that it gives back at its own
 // pace.
 func Quarter(size int64) int64 { return max(size/4, 1) }

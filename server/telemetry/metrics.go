@@ -2,11 +2,15 @@ package telemetry
 
 import (
 	"net/http"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract/metric"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
 // Form is the form of a request's body (docs/design/http.md, "Forms"), as a label.
@@ -19,102 +23,73 @@ const (
 	FormJSONRPC Form = "jsonrpc"
 )
 
-// OutcomeOK is the outcome of a tool call that was no error; the others are the tool errors' codes
-// (docs/design/tools.md, "Error codes").
-const OutcomeOK = "ok"
+// Shortage is what the server, or a token's share of it, was short of when a request was refused.
+type Shortage string
+
+// The shortages. They are also the names of the places and budgets (Reading).
+const (
+	ShortOfRequests Shortage = "requests"
+	ShortOfExports  Shortage = "exports"
+	ShortOfBodies   Shortage = "bodies"
+	ShortOfAnswers  Shortage = "answers"
+)
+
+var shortages = []Shortage{ShortOfRequests, ShortOfExports, ShortOfBodies, ShortOfAnswers}
 
 // Metrics are the server's metrics in a registry of their own. Safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
-	// requests, durations and calls are found by their labels' values.
-	requests  *children[requestLabels, prometheus.Counter]
-	durations *children[string, prometheus.Observer]
-	calls     *children[callLabels, prometheus.Counter]
-	limited   prometheus.Counter
-	callers   *prometheus.CounterVec
-	inFlight  prometheus.Gauge
-	revision  prometheus.Gauge
-	refused   prometheus.Gauge
-	database  prometheus.Gauge
+	// requests and durations are found by their labels' values.
+	requests   *children[requestLabels, prometheus.Counter]
+	durations  *children[string, prometheus.Observer]
+	operations *operations
+	limited    prometheus.Counter
+	auditLost  prometheus.Counter
+	busy       map[Shortage]prometheus.Counter
+	callers    *prometheus.CounterVec
+	revision   prometheus.Gauge
+	refused    prometheus.Gauge
+	database   prometheus.Gauge
 }
 
-// The labels of what is counted.
-type (
-	requestLabels struct{ form, method, status string }
-	callLabels    struct{ operation, outcome string }
-)
+// requestLabels are the labels of requests.
+type requestLabels struct{ form, method, status string }
 
-// NewMetrics returns metrics that have counted nothing yet.
+// requestBuckets are the boundaries of the times of requests.
+var requestBuckets = []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
+// NewMetrics returns metrics that have counted nothing yet. Package metric says what each means.
 func NewMetrics() *Metrics {
-	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "mcp_admin_requests_total",
-		Help: "Requests to the endpoint that were answered, by the body's form, the method it names and the class of the HTTP status.",
-	}, []string{"form", "method", "status"})
-	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "mcp_admin_request_duration_seconds",
-		Help:    "Time from a request's headers to the end of its answer, by the method it names.",
-		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
-	}, []string{"method"})
-	calls := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "mcp_admin_tool_calls_total",
-		Help: "Tool calls, by the operation in the tool's name and the outcome: ok, or the error's code.",
-	}, []string{"operation", "outcome"})
+	requests := prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_requests_total"), []string{"form", "method", "status"})
+	durations := prometheus.NewHistogramVec(metric.HistogramOpts("mcp_admin_request_duration_seconds", requestBuckets...), []string{"method"})
+	busy := prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_requests_busy_total"), []string{"cause"})
 	m := &Metrics{
-		registry:  prometheus.NewRegistry(),
-		requests:  newChildren(func(l requestLabels) prometheus.Counter { return requests.WithLabelValues(l.form, l.method, l.status) }),
-		durations: newChildren(func(method string) prometheus.Observer { return durations.WithLabelValues(method) }),
-		calls:     newChildren(func(l callLabels) prometheus.Counter { return calls.WithLabelValues(l.operation, l.outcome) }),
-		limited: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "mcp_admin_rate_limited_total",
-			Help: "Calls that were refused because their token called more often than it may.",
-		}),
-		callers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "mcp_admin_server_callers_refused_total",
-			Help: "Requests whose caller was not let in, by the reason.",
-		}, []string{"reason"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "mcp_admin_requests_in_flight",
-			Help: "Authenticated requests that are being answered.",
-		}),
-		revision: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "mcp_admin_config_revision",
-			Help: "Revision of the Config that is answered from; 0 where there is none.",
-		}),
-		refused: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "mcp_admin_config_refused",
-			Help: "1 while a part of the Config is refused.",
-		}),
-		database: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "mcp_admin_database_up",
-			Help: "1 while the newest attempt to reach the database succeeded.",
-		}),
+		registry:   prometheus.NewRegistry(),
+		requests:   newChildren(func(l requestLabels) prometheus.Counter { return requests.WithLabelValues(l.form, l.method, l.status) }),
+		durations:  newChildren(func(method string) prometheus.Observer { return durations.WithLabelValues(method) }),
+		operations: newOperations(),
+		limited:    prometheus.NewCounter(metric.CounterOpts("mcp_admin_rate_limited_total")),
+		auditLost:  prometheus.NewCounter(metric.CounterOpts("mcp_admin_audit_lines_lost_total")),
+		busy:       map[Shortage]prometheus.Counter{},
+		callers:    prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_server_callers_refused_total"), []string{"reason"}),
+		revision:   prometheus.NewGauge(metric.GaugeOpts("mcp_admin_config_revision")),
+		refused:    prometheus.NewGauge(metric.GaugeOpts("mcp_admin_config_refused")),
+		database:   prometheus.NewGauge(metric.GaugeOpts("mcp_admin_database_up")),
 	}
-	m.registry.MustRegister(requests, durations, calls, m.limited, m.callers, m.inFlight, m.revision, m.refused, m.database,
+	for _, cause := range shortages {
+		m.busy[cause] = busy.WithLabelValues(string(cause))
+	}
+	m.registry.MustRegister(requests, durations, busy, m.operations.durations, m.operations.rows, m.operations.bytes, m.limited, m.auditLost,
+		m.callers, m.revision, m.refused, m.database, metric.Build(version.String(), version.Revision(), runtime.Version()),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-// NextExpiry shows the time at which the next token expires, as next tells it for a time; there is no sample while next
-// returns the zero time. It is called once, before the metrics are served.
-func (m *Metrics) NextExpiry(next func(now time.Time) time.Time) {
-	m.registry.MustRegister(expiry{next})
-}
+// Describe sends what the registry has, whether it has values yet or not. It implements prometheus.Collector with Collect.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) { m.registry.Describe(to) }
 
-// expiry is the collector of NextExpiry.
-type expiry struct{ next func(time.Time) time.Time }
-
-var expiryDesc = prometheus.NewDesc("mcp_admin_next_token_expiry_timestamp_seconds",
-	"When the next of the tokens in force expires, in Unix time; absent if none does.", nil, nil)
-
-// Describe implements prometheus.Collector.
-func (expiry) Describe(to chan<- *prometheus.Desc) { to <- expiryDesc }
-
-// Collect implements prometheus.Collector.
-func (e expiry) Collect(to chan<- prometheus.Metric) {
-	if at := e.next(time.Now()); !at.IsZero() {
-		to <- prometheus.MustNewConstMetric(expiryDesc, prometheus.GaugeValue, float64(at.UnixMilli())/1000)
-	}
-}
+// Collect sends the present values.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) { m.registry.Collect(to) }
 
 // Handler serves the metrics in Prometheus' formats.
 func (m *Metrics) Handler() http.Handler {
@@ -137,19 +112,17 @@ func (m *Metrics) Request(form Form, method string, status int, took time.Durati
 	m.durations.of(method).Observe(took.Seconds())
 }
 
-// ToolCall counts a call of a tool. operation must be one of a bounded set.
-func (m *Metrics) ToolCall(operation, outcome string) {
-	m.calls.of(callLabels{operation, outcome}).Inc()
-}
-
 // RateLimited counts a call that was refused because its token called more often than it may.
 func (m *Metrics) RateLimited() { m.limited.Inc() }
 
 // CallerRefused counts a request whose caller was not let in. reason must be one of a bounded set.
 func (m *Metrics) CallerRefused(reason string) { m.callers.WithLabelValues(reason).Inc() }
 
-// InFlight adds to the number of requests that are being answered.
-func (m *Metrics) InFlight(delta int) { m.inFlight.Add(float64(delta)) }
+// Busy counts a request that was refused because something was short.
+func (m *Metrics) Busy(short Shortage) { m.busy[short].Inc() }
+
+// AuditLost counts a line of the audit that could not be written.
+func (m *Metrics) AuditLost() { m.auditLost.Inc() }
 
 // Config tells which revision is answered from (0: none), and whether a newer one was refused.
 func (m *Metrics) Config(revision int64, refused bool) {

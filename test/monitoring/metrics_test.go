@@ -1,15 +1,10 @@
 package monitoring
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
-	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/metric"
 	_ "github.com/mcp-admin/mcp-admin-operator/controllers" // registers the manager's metrics
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -29,17 +25,16 @@ type known map[string][]string
 var targetLabels = []string{"namespace", "pod", "job", "instance", "container", "mcpadmin_dev_endpoint", "exported_namespace"}
 
 var (
-	typeLine    = regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)$`)
-	sampleLine  = regexp.MustCompile(`(?m)^(\w+)\{([^}]*)\}`)
-	sampleLabel = regexp.MustCompile(`(\w+)="`)
 	description = regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
+	// optionsOf is where a program names a metric of the list.
+	optionsOf = regexp.MustCompile(`metric\.\w+Opts\("(\w+)"`)
 )
 
 // programs are the metrics of server and manager.
 func programs(t *testing.T) known {
 	t.Helper()
 	all := known{}
-	all.readServer()
+	all.readServer(t)
 	all.readManager(t)
 	if len(all) < 60 {
 		t.Fatalf("only %d metrics were found", len(all))
@@ -59,26 +54,11 @@ func (k known) addSamples(name string, labels []string) {
 	k.add(name+"_sum", labels...)
 }
 
-// readServer reads what a server shows that has counted one of everything: a metric with labels is there from its first value.
-func (k known) readServer() {
+// readServer reads the descriptions in a server's registry.
+func (k known) readServer(t *testing.T) {
 	m := telemetry.NewMetrics()
-	m.NextExpiry(func(now time.Time) time.Time { return now.Add(time.Hour) })
-	m.Request(telemetry.FormSimple, "tools/call", 200, time.Millisecond)
-	m.ToolCall("list", telemetry.OutcomeOK)
-	m.CallerRefused("unknown")
-	answer := httptest.NewRecorder()
-	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-	text := answer.Body.String()
-	for _, match := range typeLine.FindAllStringSubmatch(text, -1) {
-		k.add(match[1])
-	}
-	for _, sample := range sampleLine.FindAllStringSubmatch(text, -1) {
-		var labels []string
-		for _, label := range sampleLabel.FindAllStringSubmatch(sample[2], -1) {
-			labels = append(labels, label[1])
-		}
-		k.add(sample[1], labels...)
-	}
+	m.ReadFrom(func(time.Time) telemetry.Reading { return telemetry.Reading{} })
+	k.readDescriptions(t, m)
 }
 
 // readManager reads the descriptions in controller-runtime's registry, and the names in the source of the program itself, which
@@ -89,9 +69,24 @@ func (k known) readManager(t *testing.T) {
 	if !ok {
 		t.Fatal("controller-runtime's registry does not describe its metrics")
 	}
+	k.readDescriptions(t, registry)
+	files, err := filepath.Glob(root + "/cmd/manager/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, match := range optionsOf.FindAllStringSubmatch(read(t, file), -1) {
+			k.add(match[1])
+		}
+	}
+}
+
+// readDescriptions reads what a collector describes, whether it has values or not.
+func (k known) readDescriptions(t *testing.T, of prometheus.Collector) {
+	t.Helper()
 	descriptions := make(chan *prometheus.Desc)
 	go func() {
-		registry.Describe(descriptions)
+		of.Describe(descriptions)
 		close(descriptions)
 	}()
 	for d := range descriptions {
@@ -101,50 +96,6 @@ func (k known) readManager(t *testing.T) {
 		}
 		k.addSamples(match[1], strings.FieldsFunc(match[2], func(r rune) bool { return r == ',' || r == ' ' }))
 	}
-	files, err := filepath.Glob(root + "/cmd/manager/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		for _, name := range optionNames(t, file) {
-			k.add(name)
-		}
-	}
-}
-
-// optionNames are the names in a file's literals of prometheus.GaugeOpts and its like.
-func optionNames(t *testing.T, file string) []string {
-	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	ast.Inspect(parsed, func(n ast.Node) bool {
-		literal, ok := n.(*ast.CompositeLit)
-		if !ok {
-			return true
-		}
-		kind, ok := literal.Type.(*ast.SelectorExpr)
-		if !ok || !strings.HasSuffix(kind.Sel.Name, "Opts") {
-			return true
-		}
-		for _, element := range literal.Elts {
-			pair, ok := element.(*ast.KeyValueExpr)
-			if !ok {
-				continue
-			}
-			key, isName := pair.Key.(*ast.Ident)
-			value, isText := pair.Value.(*ast.BasicLit)
-			if isName && isText && key.Name == "Name" {
-				if name, err := strconv.Unquote(value.Value); err == nil {
-					names = append(names, name)
-				}
-			}
-		}
-		return true
-	})
-	return names
 }
 
 var (
@@ -223,17 +174,70 @@ func (k known) check(t *testing.T, what, expression string) {
 	}
 }
 
-// rowOfQuestion is a row of the tables of docs/operations.md: metric, meaning, question, alert.
-var rowOfQuestion = regexp.MustCompile("(?m)^\\| (`[^|]+`) \\| [^|]+ \\| `([^|]+)` \\| [^|]*\\|$")
+// list are all metrics that the documents tell of.
+func list() []metric.Metric { return slices.Concat(metric.Server, metric.Manager) }
 
-func TestEachQuestionOfThePageOfOperationsCanBeAsked(t *testing.T) {
+func TestEachQuestionOfTheListCanBeAsked(t *testing.T) {
 	all := programs(t)
-	rows := rowOfQuestion.FindAllStringSubmatch(read(t, root+"/docs/operations.md"), -1)
-	for _, row := range rows {
-		all.check(t, "the question about "+row[1], row[2])
+	for _, m := range list() {
+		all.check(t, "the question about "+m.Name, m.Question)
+		if !strings.Contains(m.Question, m.Name) {
+			t.Errorf("the question about %s does not name it: %s", m.Name, m.Question)
+		}
 	}
-	if len(rows) < 20 {
-		t.Errorf("only %d questions were found", len(rows))
+}
+
+func TestTheListHasEachMetricOfOursAndNoOther(t *testing.T) {
+	server, manager := known{}, known{}
+	server.readServer(t)
+	manager.readManager(t)
+	for program, of := range map[string]struct {
+		has  known
+		list []metric.Metric
+	}{"server": {server, metric.Server}, "manager": {manager, metric.Manager}} {
+		listed := map[string]bool{}
+		for _, m := range of.list {
+			labels, ok := of.has[m.Name]
+			if !ok || listed[m.Name] {
+				t.Errorf("the list has %s, which the %s does not have, or the list has it twice", m.Name, program)
+			}
+			listed[m.Name] = true
+			for _, label := range labels {
+				if !m.Foreign && !strings.Contains(m.Meaning, "`"+label+"`") {
+					t.Errorf("the meaning of %s does not name its label `%s`: %s", m.Name, label, m.Meaning)
+				}
+			}
+		}
+		for name := range of.has {
+			base := name
+			for _, end := range []string{"_bucket", "_count", "_sum"} {
+				base = strings.TrimSuffix(base, end)
+			}
+			if strings.HasPrefix(name, "mcp_") && !listed[name] && !listed[base] {
+				t.Errorf("the list has no entry for %s of the %s", name, program)
+			}
+		}
+	}
+}
+
+func TestTheListNamesTheAlertsThatAskEachMetric(t *testing.T) {
+	_, rules := readRules(t)
+	asked := map[string][]string{}
+	for _, r := range rules {
+		for name := range named(r.Expr) {
+			for _, end := range []string{"_bucket", "_count", "_sum"} {
+				name = strings.TrimSuffix(name, end)
+			}
+			if !slices.Contains(asked[name], r.Alert) {
+				asked[name] = append(asked[name], r.Alert)
+			}
+		}
+	}
+	for _, m := range list() {
+		got, want := slices.Sorted(slices.Values(m.Alerts)), slices.Sorted(slices.Values(asked[m.Name]))
+		if !slices.Equal(got, want) {
+			t.Errorf("the list says that %q ask %s, and it is %q", got, m.Name, want)
+		}
 	}
 }
 

@@ -192,12 +192,12 @@ func checkPage(t *testing.T, r rule) {
 	}
 }
 
-func TestThePageOfOperationsNamesEachAlert(t *testing.T) {
+func TestThePageOfMetricsNamesEachAlert(t *testing.T) {
 	_, rules := readRules(t)
-	page := read(t, root+"/docs/operations.md")
+	page := read(t, root+"/docs/metrics.md")
 	for _, r := range rules {
 		if !strings.Contains(page, "["+r.Alert+"](runbooks/"+r.Alert+".md)") {
-			t.Errorf("docs/operations.md has no link to the page of %s", r.Alert)
+			t.Errorf("docs/metrics.md has no link to the page of %s", r.Alert)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // ErrBusy is a pool's answer when no connection became free in time.
@@ -44,6 +46,7 @@ const (
 // taken its place.
 type Pool[C Conn] struct {
 	open     func(context.Context) (C, error)
+	use      *database.PoolUse
 	patience time.Duration
 	// closing ends when the pool has to be closed.
 	closing context.Context
@@ -71,9 +74,11 @@ type resting[C Conn] struct {
 }
 
 // New returns a pool of at most size connections, at least one. Acquire waits no longer than patience for one that others
-// use, and not after closing ends.
-func New[C Conn](closing context.Context, size int, patience time.Duration, open func(context.Context) (C, error)) *Pool[C] {
-	return &Pool[C]{open: open, patience: patience, closing: closing, slots: make(chan struct{}, max(size, 1))}
+// use, and not after closing ends. use counts what happens; it may be nil.
+func New[C Conn](closing context.Context, size int, patience time.Duration, use *database.PoolUse, open func(context.Context) (C, error)) *Pool[C] {
+	size = max(size, 1)
+	use.Size(size)
+	return &Pool[C]{open: open, use: use, patience: patience, closing: closing, slots: make(chan struct{}, size)}
 }
 
 // Size is the most connections that the pool holds.
@@ -89,7 +94,7 @@ func (p *Pool[C]) Acquire(ctx context.Context) (C, error) {
 		if c.Alive(ctx, idle) {
 			return c, nil
 		}
-		p.forget(c)
+		p.forget(c, database.CloseLost)
 	}
 	c, err := p.connect(ctx)
 	for tried := time.Now(); err != nil; {
@@ -116,12 +121,16 @@ func (p *Pool[C]) enter(ctx context.Context) error {
 		return nil
 	default:
 	}
+	busy := false
+	over := p.use.Wait()
+	defer func() { over(busy) }()
 	patience := time.NewTimer(p.patience)
 	defer patience.Stop()
 	select {
 	case p.slots <- struct{}{}:
 		return nil
 	case <-patience.C:
+		busy = true
 		return ErrBusy
 	case <-ctx.Done():
 		return ctx.Err()
@@ -136,6 +145,7 @@ func (p *Pool[C]) connect(ctx context.Context) (C, error) {
 	defer cancel()
 	defer context.AfterFunc(p.closing, cancel)()
 	c, err := p.open(opening)
+	p.use.Connected(err)
 	if err == nil {
 		p.mu.Lock()
 		p.live++
@@ -154,6 +164,7 @@ func (p *Pool[C]) newest() (c C, idle time.Duration, ok bool) {
 	}
 	r := p.idle[last]
 	p.idle = slices.Delete(p.idle, last, last+1)
+	p.use.Idle(-1)
 	return r.conn, time.Since(r.since), true
 }
 
@@ -195,9 +206,12 @@ func (p *Pool[C]) fromOthers(ctx context.Context, patience time.Duration) (c C, 
 
 // Release gives a connection back.
 func (p *Pool[C]) Release(c C) {
-	if keep := c.Keep(); !keep || p.isReplaced(c) {
-		p.forget(c)
-	} else {
+	switch {
+	case !c.Keep():
+		p.forget(c, database.CloseBroken)
+	case p.isReplaced(c):
+		p.forget(c, database.CloseAged)
+	default:
 		p.rest(c)
 	}
 	<-p.slots
@@ -209,7 +223,7 @@ func (p *Pool[C]) rest(c C) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		p.forget(c)
+		p.forget(c, database.CloseEnded)
 		return
 	}
 	if len(p.waiting) > 0 {
@@ -219,19 +233,22 @@ func (p *Pool[C]) rest(c C) {
 		return
 	}
 	p.idle = append(p.idle, resting[C]{c, now})
+	p.use.Idle(1)
 	var tired []resting[C]
 	if oldest := p.idle[0]; len(p.idle) > 1 && now.Sub(oldest.since) > idleTime {
 		tired = append(tired, oldest)
 		p.idle = slices.Delete(p.idle, 0, 1)
+		p.use.Idle(-1)
 	}
 	p.mu.Unlock()
 	for _, r := range tired {
-		p.forget(r.conn)
+		p.forget(r.conn, database.CloseIdle)
 	}
 }
 
 // forget closes a connection. If it was the last one, nobody has any to wait for.
-func (p *Pool[C]) forget(c C) {
+func (p *Pool[C]) forget(c C, cause database.CloseCause) {
+	p.use.Closed(cause)
 	p.mu.Lock()
 	if p.live--; p.live == 0 {
 		for _, hand := range p.waiting {
@@ -276,13 +293,14 @@ func (p *Pool[C]) renew() {
 	if at := slices.IndexFunc(p.idle, func(r resting[C]) bool { return r.conn.Aged() }); at >= 0 {
 		old = append(old, p.idle[at])
 		p.idle = slices.Delete(p.idle, at, at+1)
+		p.use.Idle(-1)
 	} else {
 		p.replaced++
 	}
 	p.mu.Unlock()
 	p.rest(c)
 	for _, r := range old {
-		p.forget(r.conn)
+		p.forget(r.conn, database.CloseAged)
 	}
 }
 
@@ -294,7 +312,8 @@ func (p *Pool[C]) Close() {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
+	p.use.Size(-cap(p.slots))
 	for c, _, ok := p.newest(); ok; c, _, ok = p.newest() {
-		p.forget(c)
+		p.forget(c, database.CloseEnded)
 	}
 }

@@ -23,7 +23,7 @@ func (f *fake) Close()                                    { f.closed.Store(true)
 
 func newPool(t *testing.T, size int) (p *Pool[*fake], opened *int) {
 	opened = new(int)
-	return New(t.Context(), size, 20*time.Millisecond, func(context.Context) (*fake, error) {
+	return New(t.Context(), size, 20*time.Millisecond, nil, func(context.Context) (*fake, error) {
 		*opened++
 		return &fake{}, nil
 	}), opened
@@ -80,7 +80,7 @@ func TestNoMoreThanItsSizeAreInUse(t *testing.T) {
 
 func TestAConnectionThatDoesNotComeAboutTakesNoPlace(t *testing.T) {
 	refused := errors.New("refused")
-	p := New(t.Context(), 1, time.Second, func(context.Context) (*fake, error) { return nil, refused })
+	p := New(t.Context(), 1, time.Second, nil, func(context.Context) (*fake, error) { return nil, refused })
 	for range 3 {
 		if _, err := p.Acquire(t.Context()); !errors.Is(err, refused) {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestAConnectionThatDoesNotComeAboutTakesNoPlace(t *testing.T) {
 
 func TestAClosingPoolHandsOutNothing(t *testing.T) {
 	closing, end := context.WithCancel(t.Context())
-	p := New(closing, 1, time.Second, func(context.Context) (*fake, error) { return &fake{}, nil })
+	p := New(closing, 1, time.Second, nil, func(context.Context) (*fake, error) { return &fake{}, nil })
 	c := acquire(t, p)
 	end()
 	if _, err := p.Acquire(t.Context()); !errors.Is(err, context.Canceled) {
@@ -104,7 +104,7 @@ func TestAClosingPoolHandsOutNothing(t *testing.T) {
 // refusing is a pool of two whose server lets nobody in once refuse is set.
 func refusing(t *testing.T) (p *Pool[*fake], refuse *atomic.Bool, refused error) {
 	refuse, refused = &atomic.Bool{}, errors.New("refused")
-	return New(t.Context(), 2, 5*time.Second, func(context.Context) (*fake, error) {
+	return New(t.Context(), 2, 5*time.Second, nil, func(context.Context) (*fake, error) {
 		if refuse.Load() {
 			return nil, refused
 		}

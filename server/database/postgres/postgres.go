@@ -62,7 +62,7 @@ type db struct {
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
 	d.closing, d.close = context.WithCancel(context.Background())
-	d.pool = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, d.connect)
+	d.pool = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, settings.Use, d.connect)
 	return d
 }
 

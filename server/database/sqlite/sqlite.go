@@ -75,8 +75,8 @@ type db struct {
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
 	d.closing, d.close = context.WithCancel(context.Background())
-	d.readers = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, opener(readerURI(settings)))
-	d.writer = connpool.New(d.closing, 1, lockTimeout(settings), opener(writerURI(settings)))
+	d.readers = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, settings.Use, opener(readerURI(settings)))
+	d.writer = connpool.New(d.closing, 1, lockTimeout(settings), settings.WriterUse, opener(writerURI(settings)))
 	return d
 }
 

@@ -75,6 +75,7 @@ func report(c *call.Call, a *reportArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Rows = reported.Count
 	end := call.PageEnd{Things: "rows", Offset: plan.Offset, Count: reported.Count, More: reported.More, Cut: reported.Cut,
 		Bytes: plan.MaxBytes, MostBytes: c.Settings.MaxResultBytes, Limit: plan.Limit, UsualLimit: m.Declared.DefaultPageSize, MostLimit: m.Declared.MaxPageSize}
 	ends := end.Ending()

@@ -64,6 +64,8 @@ type Call struct {
 	Steps []Step
 	// Confirmations keeps the questions of actions if the call is one of several steps; nil if it asks by itself.
 	Confirmations *StepConfirmations
+	// Rows is how many rows the answer shows beside those that the call changed.
+	Rows int
 	// Asked is set if the answer is a question, so that nothing may be kept.
 	Asked bool
 	// Uncertain is set if a webhook may have done something though there is no answer.

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/rate"
@@ -18,6 +19,7 @@ const (
 // themselves are in the database. It is safe for concurrent use.
 type KeptAnswers struct {
 	calls, bytes rate.Limits
+	counted      [len(keyResults)]atomic.Int64
 	// Links are the links of exports that were used.
 	Links UsedLinks
 }
@@ -25,6 +27,31 @@ type KeptAnswers struct {
 // NewKeptAnswers returns the counts of a process that has kept nothing yet.
 func NewKeptAnswers() *KeptAnswers {
 	return &KeptAnswers{calls: rate.Limits{Period: KeptFor}, bytes: rate.Limits{Period: KeptFor}}
+}
+
+// KeyResult is what became of an idempotency key.
+type KeyResult int
+
+// The results: the call happened, its answer was given again, another call has the key, its row was too old and was removed.
+const (
+	KeyKept KeyResult = iota
+	KeyReplayed
+	KeyConflict
+	KeyForgotten
+)
+
+var keyResults = [...]string{"kept", "replayed", "conflict", "forgotten"}
+
+// Count counts keys.
+func (k *KeptAnswers) Count(result KeyResult, n int) { k.counted[result].Add(int64(n)) }
+
+// Counted returns how many keys there were of each result.
+func (k *KeptAnswers) Counted() map[string]int64 {
+	counted := make(map[string]int64, len(keyResults))
+	for result, name := range keyResults {
+		counted[name] = k.counted[result].Load()
+	}
+	return counted
 }
 
 // TakeCall is an error if one more call of the caller cannot be kept.

@@ -216,12 +216,6 @@ func elements(raw json.RawMessage) int {
 	return n
 }
 
-// AboutOneRow reports whether the answer of the tool of that name is about one row.
-func AboutOneRow(tool string) bool {
-	op, _ := ParseName(tool)
-	return op != nil && op.OneRow
-}
-
 // Shape is how the tool of an operation differs from list to list.
 type Shape struct {
 	// BesideCreate leaves out what the tool create_ of the same model says.

@@ -13,10 +13,22 @@ type Code string
 // ResultOf turns what the call's operation returned into its answer, which has the memory that the call asked for.
 func (c *Call) ResultOf(text []byte, err error) Result {
 	r := ResultOf(text, err)
+	r.Model = c.Model
 	if err == nil {
-		r.room, r.Link = c.room, c.link
+		r.room, r.Link, r.Rows = c.room, c.link, c.AnsweredRows()
 	}
 	return r
+}
+
+// AnsweredRows is how many rows the answer shows, or tells to have changed.
+func (c *Call) AnsweredRows() int {
+	switch {
+	case c.Op.OneRow:
+		return 1
+	case c.Op.Writes():
+		return c.Rows + c.Record.Changed
+	}
+	return c.Rows
 }
 
 // ResultOf turns what an operation returned into its answer.
@@ -95,6 +107,10 @@ type Result struct {
 	DatabaseAway, SchemaChanged bool
 	// Link is the link that the answer has; nil if there is none.
 	Link *ResourceLink
+	// Model is the name of the model that the call was for, which may be one that does not exist; "" if it was for none.
+	Model string
+	// Rows is how many rows the answer shows, or tells to have changed; 0 if it is an error, or not about rows.
+	Rows int
 	// Cause is the underlying error, for the log; never for the caller.
 	Cause error
 	// room is the memory of Text; nil if nobody else can use it.

@@ -127,6 +127,7 @@ func (o *onceCall) run() ([]byte, error) {
 			return answer, err
 		}
 	}
+	o.count(call.KeyConflict)
 	return nil, call.Failf(call.CodeConflict, "other calls with this %s got in the way each time, and nothing was changed; try again", call.KeyName)
 }
 
@@ -170,9 +171,13 @@ func (o *onceCall) perform() (answer []byte, err error) {
 		}
 		return nil, err
 	}
+	o.count(call.KeyKept)
 	forget(c)
 	return answer, nil
 }
+
+// count counts what became of the key.
+func (o *onceCall) count(result call.KeyResult) { o.call.Kept.Count(result, 1) }
 
 // claim adds the key's row, without an answer.
 func (o *onceCall) claim(tx database.Tx) error {
@@ -263,6 +268,7 @@ func (o *onceCall) replay() ([]byte, error) {
 	case err != nil || kept == nil:
 		return nil, err
 	case kept.Request != o.request:
+		o.count(call.KeyConflict)
 		return nil, call.Failf(call.CodeConflict, "this %s was used for another call, with another tool or other arguments; nothing was changed: take a new key for what is new", call.KeyName)
 	case kept.Answer == nil:
 		return nil, outcomeUnknown()
@@ -270,6 +276,7 @@ func (o *onceCall) replay() ([]byte, error) {
 	if by := UndoneBy(*kept.Answer); by != "" {
 		return nil, call.Failf(call.CodeConflict, "this call was made before, and your call %s has taken it back since, or a part of it; nothing was changed: take a new %s to make it again", by, call.KeyName)
 	}
+	o.count(call.KeyReplayed)
 	answer, ok := o.sealer().Open(*kept.Answer, o.bound())
 	if ok && len(answer) > 1 && answer[len(answer)-1] == '}' {
 		return append(answer[:len(answer)-1], `,"replayed":true}`...), nil
@@ -288,7 +295,7 @@ func forget(c *call.Call) {
 	if now := time.Now(); now.Unix()-last < int64(call.ForgetEvery/time.Second) || !c.Forgotten.CompareAndSwap(last, now.Unix()) {
 		return
 	}
-	table, token, db := c.Catalog.Idempotency(), c.Token, c.DB
+	table, token, db, keys := c.Catalog.Idempotency(), c.Token, c.DB, c.Kept
 	at := table.Column("at")
 	before, err := lookup.ParseValue(at, json.RawMessage(time.Now().Add(-call.KeptFor).UTC().Format(timeBefore(at))))
 	if err != nil {
@@ -297,7 +304,8 @@ func forget(c *call.Call) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Ctx), call.ForgetWithin)
 	go func() {
 		defer cancel()
-		for removePiece(ctx, db, token.Unscoped(table), database.Compare{Column: at, Op: database.Less, Value: before}) == call.ForgetAtOnce { //nolint:revive // the condition does the work
+		for removed := int64(call.ForgetAtOnce); removed == call.ForgetAtOnce; keys.Count(call.KeyForgotten, int(removed)) {
+			removed = removePiece(ctx, db, token.Unscoped(table), database.Compare{Column: at, Op: database.Less, Value: before})
 		}
 	}()
 }

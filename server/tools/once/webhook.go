@@ -71,6 +71,7 @@ func (o *onceCall) callWebhook() ([]byte, error) {
 	}
 	// Without it a repeated call learns that the outcome is not known, and does nothing either.
 	_ = c.DB.Transact(c.Ctx, c.Settings.StatementTimeout, func(tx database.Tx) error { return o.keep(tx, answer) })
+	o.count(call.KeyKept)
 	forget(c)
 	return answer, nil
 }

@@ -81,6 +81,7 @@ func autocomplete(c *call.Call, a *autocompleteArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Rows = page.Count
 	end := call.PageEnd{Things: "rows", Offset: plan.Offset, Count: page.Count, More: page.More, Cut: page.Cut, Bytes: plan.MaxBytes,
 		Limit: plan.Limit, UsualLimit: autocompleteLimit, MostLimit: m.Declared.MaxPageSize}
 	return json.Marshal(suggestions{Model: m.Name, Term: a.term, Count: len(read), Results: names.suggest(read), Ending: end.Ending()})

@@ -34,6 +34,7 @@ func answerPage(c *call.Call, opening string, scope access.Scope, plan *database
 	if err != nil {
 		return nil, explainRead(scope, err)
 	}
+	c.Rows = page.Count
 	end, err := pageEnding(c, scope, plan, page, next)
 	if err != nil {
 		return nil, err

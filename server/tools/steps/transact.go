@@ -191,6 +191,7 @@ func (t *transaction) runStep(tx database.Tx, s *call.Step) error {
 func (t *transaction) tellSteps() (failed error) {
 	for i, p := range t.done {
 		if !p.Op.Writes() {
+			t.call.Rows += p.AnsweredRows()
 			if p.TellRead(&call.Result{Text: t.answers[i]}) != nil {
 				failed = call.Failf(call.CodeUnavailable, "the steps were done and stay (call %s), but their answer is not shown: the audit line about what a step read cannot be written, and this endpoint answers no call without one; do not send them again", t.call.ID)
 			}

@@ -1053,6 +1053,8 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MetricsDetail
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ModelLimits
   map:
     fields:
@@ -1229,6 +1231,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: audit
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditLinesSpec
+    - name: metrics
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MetricsDetail
     - name: podMonitor
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PodMonitorSpec

@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
 // ObservabilitySpecApplyConfiguration represents a declarative configuration of the ObservabilitySpec type for use
 // with apply.
 //
@@ -9,6 +13,9 @@ package v1alpha1
 type ObservabilitySpecApplyConfiguration struct {
 	// audit says what the server's audit lines tell. Changes and refusals always have one.
 	Audit *AuditLinesSpecApplyConfiguration `json:"audit,omitempty"`
+	// metrics says what the metrics of calls tell apart: PerModel has series of their own for each model, and each operation that is
+	// called on it; PerOperation, the default, has one for each operation. An endpoint of many models has many series then.
+	Metrics *apiv1alpha1.MetricsDetail `json:"metrics,omitempty"`
 	// podMonitor makes a PodMonitor of the Prometheus operator (monitoring.coreos.com/v1), which has the metrics of every
 	// server pod read; none when absent.
 	PodMonitor *PodMonitorSpecApplyConfiguration `json:"podMonitor,omitempty"`
@@ -25,6 +32,14 @@ func ObservabilitySpec() *ObservabilitySpecApplyConfiguration {
 // If called multiple times, the Audit field is set to the value of the last call.
 func (b *ObservabilitySpecApplyConfiguration) WithAudit(value *AuditLinesSpecApplyConfiguration) *ObservabilitySpecApplyConfiguration {
 	b.Audit = value
+	return b
+}
+
+// WithMetrics sets the Metrics field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Metrics field is set to the value of the last call.
+func (b *ObservabilitySpecApplyConfiguration) WithMetrics(value apiv1alpha1.MetricsDetail) *ObservabilitySpecApplyConfiguration {
+	b.Metrics = &value
 	return b
 }
 
