@@ -149,7 +149,7 @@ var _ = Describe("A token that expires", func() {
 		w.expectQuiet()
 		Expect(writes()).To(BeEmpty(), "nothing is news for another manager")
 		expectReason(1)
-		Expect(w.notesOf("agent")).To(ContainElement(MatchRegexp("^it was used (5|7|12) times after it expired at "+past.UTC().Format(time.RFC3339)+", and refused; last from 10.1.2.3$")))
+		Expect(w.notesOf("agent")).To(ContainElement(MatchRegexp("^it was used (5|7|12) times after it expired at " + past.UTC().Format(time.RFC3339) + ", and refused; last from 10.1.2.3$")))
 		second.change(func(s *fakeServer) { s.used.Refused = refusedAt(300, now, "\x1b[2J") })
 		Eventually(last).Should(HaveValue(HaveField("Time.UTC()", now.UTC().Truncate(time.Hour))))
 		expectReason(2)

@@ -84,6 +84,21 @@ func inputs() compile.Inputs {
 	}
 }
 
+func TestATokenOfAMonthAtMostIsShortLived(t *testing.T) {
+	for life, want := range map[time.Duration]bool{2 * time.Hour: true, 30 * 24 * time.Hour: true, 31 * 24 * time.Hour: false} {
+		in := inputs()
+		in.Tokens[0].Spec.Expiry = new(metav1.NewTime(in.Tokens[0].CreationTimestamp.Add(life)))
+		in.Now = in.Tokens[0].CreationTimestamp.Time
+		config := mustCompile(t, in)
+		if got := config.Tokens[0].ShortLived; got != want {
+			t.Errorf("a life of %s is short: %v, want %v", life, got, want)
+		}
+		if config.Tokens[1].ShortLived {
+			t.Error("a token that never expires is short-lived")
+		}
+	}
+}
+
 func TestAFreshConfigHoldsEverythingAtRevisionOne(t *testing.T) {
 	in := inputs()
 	expiry := metav1.NewTime(now.Add(time.Hour))

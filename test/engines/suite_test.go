@@ -37,7 +37,7 @@ var groups = []struct {
 	{"listing", listing}, {"answers", answers}, {"answers that end early", endings}, {"filters", filtering}, {"pages", paging}, {"reading", reading}, {"relations", relations},
 	{"creating", creating}, {"updating", updating}, {"versions", versions}, {"inlines", inlines}, {"deleting", deleting},
 	{"bulk", bulk}, {"actions", actions}, {"policies", policies}, {"policies of related rows", relatedPolicies}, {"hidden and masked", hiddenAndMasked},
-	{"history", history}, {"audit", auditing}, {"audit of reads", readLines}, {"audit lines that must be written", requiredLines}, {"values", values}, {"round trips", roundTrips}, {"computed columns", computedColumns}, {"names", names}, {"views and keys", viewsAndKeys},
+	{"history", history}, {"audit", auditing}, {"audit of reads", readLines}, {"audit lines that must be written", requiredLines}, {"metrics", metricsOfCalls}, {"values", values}, {"round trips", roundTrips}, {"computed columns", computedColumns}, {"names", names}, {"views and keys", viewsAndKeys},
 	{"permissions", permissions}, {"injection", injection}, {"generic tools", generic}, {"texts for models", texts},
 	{"resources", resources}, {"groups in indexes", groupsInIndexes}, {"asking", asking}, {"calls of describe", describedCalls}, {"moments", moments}, {"asking in other words", otherShapes}, {"attacks", attacks}, {"exports", exportFiles}, {"rights to exports", exportRights}, {"steps", steps}, {"collations", collations},
 }

@@ -1,0 +1,77 @@
+package engines
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// metricsOfCalls makes calls, and reads what the metrics tell of them.
+func metricsOfCalls(s *suite, t *testing.T) {
+	value := func(t *testing.T, series string) float64 {
+		t.Helper()
+		for line := range strings.Lines(s.endpoint.Metrics()) {
+			if rest, ok := strings.CutPrefix(line, series+" "); ok {
+				v, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+		}
+		return 0
+	}
+	// rises makes a call, and says by how much series rise.
+	rises := func(t *testing.T, call func(), want map[string]float64) {
+		t.Helper()
+		before := map[string]float64{}
+		for series := range want {
+			before[series] = value(t, series)
+		}
+		call()
+		for series, by := range want {
+			if got := value(t, series) - before[series]; got != by {
+				t.Errorf("%s rose by %v, want %v", series, got, by)
+			}
+		}
+	}
+	count := func(operation, failed string) string {
+		return `mcp_server_operation_duration_seconds_count{error_type="` + failed + `",mcp_method_name="tools/call",model="",operation="` + operation + `"}`
+	}
+	of := func(metric, operation string) string {
+		return metric + `{mcp_method_name="tools/call",operation="` + operation + `"}`
+	}
+	const rows, bytes = "mcp_admin_rows_answered_total", "mcp_admin_answer_bytes_total"
+	s.check(t, "rows, bytes and times of calls", func(t *testing.T) {
+		size := float64(len(text(s, "viewer", "list_book", `{"fields":["title"],"limit":2}`)))
+		rises(t, func() { s.ok(t, "viewer", "list_book", `{"fields":["title"],"limit":2}`) },
+			map[string]float64{count("list", ""): 1, of(rows, "list"): 2, of(bytes, "list"): size})
+		rises(t, func() { s.ok(t, "viewer", "get_book", `{"id":1}`) }, map[string]float64{count("get", ""): 1, of(rows, "get"): 1})
+		rises(t, func() { text(s, "viewer", "get_book", `{"id":99999}`) },
+			map[string]float64{count("get", ""): 0, count("get", "not_found"): 1, of(rows, "get"): 0})
+		rises(t, func() {
+			s.ok(t, "viewer", "transact", `{"steps":[{"tool":"list_book","arguments":{"limit":3}},{"tool":"get_book","arguments":{"id":1}}]}`)
+		}, map[string]float64{count("transact", ""): 1, of(rows, "transact"): 4, of(rows, "list"): 0})
+	})
+	s.check(t, "the pool", func(t *testing.T) {
+		for series, want := range map[string]float64{
+			`mcp_admin_database_connections{pool="primary",state="in_use"}`:               0,
+			`mcp_admin_database_connections_waiting{pool="primary"}`:                      0,
+			`mcp_admin_database_connections_limit{pool="primary"}`:                        float64(s.endpoint.Config().Endpoint.Database.MaxConnections),
+			`mcp_admin_database_connections_opened_total{pool="primary",result="failed"}`: 0,
+		} {
+			if got := value(t, series); got != want {
+				t.Errorf("%s is %v, want %v", series, got, want)
+			}
+		}
+		if value(t, `mcp_admin_database_connections{pool="primary",state="idle"}`) < 1 || value(t, `mcp_admin_database_connections_opened_total{pool="primary",result="ok"}`) < 1 {
+			t.Error("no connection is open")
+		}
+	})
+}
+
+// text is what a call answers, be it an error or not.
+func text(s *suite, token, tool, arguments string) string {
+	answer, _ := s.endpoint.Call(secret(token), tool, arguments)
+	return answer
+}
