@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
 // auditSettings is how the endpoint wants audit lines.
@@ -23,14 +24,16 @@ const lostPause = 10 * time.Second
 
 // lostLines counts audit lines that could not be written.
 type lostLines struct {
-	log   *slog.Logger
-	count atomic.Int64
+	log     *slog.Logger
+	metrics *telemetry.Metrics
+	count   atomic.Int64
 	// next is when the log may be told again, in Unix nanoseconds.
 	next atomic.Int64
 }
 
 // tell counts a line, and tells the log of it if that was not told lately.
 func (l *lostLines) tell(err error) {
+	l.metrics.AuditLost()
 	lost, now := l.count.Add(1), time.Now().UnixNano()
 	if next := l.next.Load(); now >= next && l.next.CompareAndSwap(next, now+int64(lostPause)) {
 		l.log.Error("An audit line could not be written", "error", err, "lost_since_start", lost)

@@ -85,7 +85,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		c.certificate = newCertificate(s.Log)
 	}
 	if c.audit != nil {
-		c.audit.Lost = (&lostLines{log: s.Log}).tell
+		c.audit.Lost = (&lostLines{log: s.Log, metrics: metrics}).tell
 	}
 	c.verifier = newVerifier(s, func() { wake(c.issuersChanged) })
 	c.known.Store(&source.Update{})
