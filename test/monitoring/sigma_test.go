@@ -60,7 +60,7 @@ func servedLines(t *testing.T) []line {
 		token.Rules[i].Verbs = append(token.Rules[i].Verbs, "export")
 	}
 	endpoint := harness.Serve(t, database, []contract.Model{{Name: "book", Table: "book"}}, []contract.Token{token},
-		func(c *contract.Config) { c.Endpoint.AuditReads = contract.AuditSummary })
+		func(c *contract.Config) { c.Endpoint.AuditLines.Reads = contract.AuditSummary })
 	if answer, isError := endpoint.Call(text, "list_book", `{"limit":50}`); isError {
 		t.Fatal(answer)
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract/metric"
 )
 
 // The rules and dashboards meet the series that real managers and servers have, while all is well, and while it is not.
@@ -70,7 +72,7 @@ func (w *world) allIsWell() {
 		w.holds(fmt.Sprintf(`sum(mcp_admin_manager_tokens_revoked_total) >= %d`, visits+1))
 	}
 	for _, expression := range []string{
-		`sum(mcp_admin_tool_calls_total{outcome="ok"}) >= 41`, `sum(mcp_admin_tool_calls_total{outcome="not_found"}) >= 20`,
+		`sum(mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call",error_type=""}) >= 41`, `sum(mcp_server_operation_duration_seconds_count{error_type="not_found"}) >= 20`,
 		`sum(mcp_admin_server_callers_refused_total) >= 2`,
 		`sum(mcp_admin_manager_removal_duration_seconds_count) >= 1`,
 	} {
@@ -193,8 +195,8 @@ func (w *world) eachNameIsScraped(from, to time.Time) {
 			}
 		}
 	}
-	for _, row := range rowOfQuestion.FindAllStringSubmatch(read(w.t, root+"/docs/operations.md"), -1) {
-		scraped.check(w.t, "in the story, the question about "+row[1], row[2])
+	for _, m := range slices.Concat(metric.Server, metric.Manager) {
+		scraped.check(w.t, "in the story, the question about "+m.Name, m.Question)
 	}
 	for _, r := range rules {
 		var c cases
