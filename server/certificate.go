@@ -21,7 +21,7 @@ type certificate struct {
 	log *slog.Logger
 	// inUse is nil before the first; handshakes read it.
 	inUse atomic.Pointer[tls.Certificate]
-	// looked reports whether load was ever called, seen is what it was given last, told the result.
+	// looked is set after the first call of load; seen is the Secret of its last call, told the result.
 	looked bool
 	seen   source.Secret
 	told   contract.CertificateStatus

@@ -1,7 +1,7 @@
 package database
 
-// Filling is the groups of a source, and empty ones for the pieces of time at which there are none. It is read through its own Source,
-// whose columns are those of the groups.
+// Filling is the groups of a source, with an empty group for each piece of time that has none. It is read through its own
+// Source, which has the same columns as the groups.
 type Filling struct {
 	// From are groups. The column Key is a piece of a date; those before Keys are their keys.
 	From      Source

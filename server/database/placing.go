@@ -1,6 +1,6 @@
 package database
 
-// The bounds of Texts: how many values, and how many characters of each. What is beyond them is told by an ellipsis as the last value.
+// The bounds of Texts: how many values, and how many characters of each. If there is more, the last value is an ellipsis.
 const (
 	MostTexts  = 100
 	TextLength = 200

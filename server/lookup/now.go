@@ -120,8 +120,8 @@ func startOfHour(year int, month time.Month, day, hour int, zone *time.Location)
 	return at
 }
 
-// Calendar is by what a call's moments are read: the one that is now to all of its values, and the zone whose days, weeks and
-// months are meant.
+// Calendar says how a call reads moments. Now is the same for all of its values; Zone is the one whose days, weeks and months
+// it means.
 type Calendar struct {
 	Now time.Time
 	// Zone is nil if it is UTC.

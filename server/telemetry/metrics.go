@@ -16,7 +16,7 @@ import (
 // Form is the form of a request's body (docs/design/http.md, "Forms"), as a label.
 type Form string
 
-// The forms. FormNone is that of a request which was answered before its body was understood.
+// The forms of requests. A request that was answered before its body was understood has FormNone.
 const (
 	FormNone    Form = "none"
 	FormSimple  Form = "simple"

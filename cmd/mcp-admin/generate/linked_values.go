@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// leastUnnamed are the fewest different values of which a relation is guessed whose name does not suggest it. Integers are never
-// enough: small ones are in every key.
+// leastUnnamed is how many different values a column must have for a guess that it is a relation, if its name does not say so.
+// Integers never suffice: small ones are in every key.
 const leastUnnamed = 20
 
 // mostLooked is how many pairs of columns are compared without a name that suggests it.

@@ -12,7 +12,7 @@ import (
 // rowsLookedAt is in how many rows of each table texts are looked at.
 const rowsLookedAt = 1000
 
-// fewestValues are the fewest values of which something is guessed.
+// fewestValues is how many values a column must have for a guess of what they mean.
 const fewestValues = 3
 
 // Look reads the texts of some columns of a table, row by row; nil is NULL.

@@ -62,7 +62,7 @@ func (d *deviation) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
 	return math.Sqrt(f / (float64(d.count) * float64(d.count-1))), nil
 }
 
-// weight is that of a value in a percentile: 1 at its place, less beside it. It is NULL a place or more away.
+// weight is how much a value counts in a percentile: 1 at its place, less beside it, NULL a place or more away.
 func weight(args []driver.Value) (driver.Value, error) {
 	text, _ := args[0].(string)
 	fraction, ok := new(big.Rat).SetString(text)

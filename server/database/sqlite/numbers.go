@@ -50,7 +50,7 @@ func registerAggregate(d *sqlite.Driver, name string, arguments int32, begin fun
 type total struct {
 	sum   exact
 	count int64
-	// digits are those behind the point that a sum shows at least.
+	// digits is how many digits a sum shows at least behind the point.
 	digits int
 	finish func(*total) driver.Value
 }

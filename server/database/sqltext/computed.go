@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// expression writes a column that is computed. alias is that of the row of which it is asked, which only a Reading looks at.
+// expression writes a computed column. alias names the table of the row; only a Reading needs it.
 func (w *writer) expression(alias int, c *database.Column) {
 	switch e := c.Expression.(type) {
 	case database.Reading:

@@ -10,7 +10,7 @@ import (
 // Each engine has a grammar of its own for the text of a search, and any character of it may be an operator. So no text of a caller
 // gets there: a query is made of words, and a word of letters, marks and digits alone. They are bound, and in quotes.
 
-// textWord is what of a word may stand in a query: letters, marks, digits and the underscore.
+// textWord returns the characters of a word that a query may have: letters, marks, digits and the underscore.
 func textWord(word string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.N) {

@@ -40,7 +40,7 @@ func (d sqlite) arithmetic(w *writer, c *database.Column, a database.Arithmetic)
 	d.related(w, c)
 }
 
-// operand writes a number. What is none is NULL, not 0 as SQLite has it.
+// operand writes a number. A value that is no number becomes NULL; SQLite itself would read it as 0.
 func (d sqlite) operand(w *writer, result *database.Column, o database.Operand) {
 	if o.Column == nil {
 		w.bind(Arg{Kind: database.Text, Value: o.Number})

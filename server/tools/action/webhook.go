@@ -129,7 +129,7 @@ func (e *actionCall) webhookAnswered(p *actionPlan, id string, answer *webhook.A
 	return e.outcome(p, len(p.rows), message, result)
 }
 
-// resultOf is the answer as JSON: what is none becomes a string.
+// resultOf returns the answer as JSON. An answer that is no JSON becomes a string.
 func resultOf(answer *webhook.Answer) (json.RawMessage, error) {
 	if answer.Form == webhook.JSON && json.Valid(answer.Body) {
 		return answer.Body, nil

@@ -95,8 +95,8 @@ func (req *Request) whyNoWrites(m *catalog.Model) string {
 	return ": the endpoint only reads its database; who runs it can let it write (spec.database.access: ReadWrite, or mcp-admin dev --write)"
 }
 
-// ModelWithheld speaks of a model that is registered but cannot be served as things are. Why, the admin is told in the
-// exposure's status: it may name what the caller should not see.
+// ModelWithheld is the error for a registered model that cannot be served at present. It gives no reason, which may name what
+// the caller must not see: the exposure's status has it for the admin.
 func ModelWithheld(m *catalog.Model) error {
 	if m.Status.Reason == contract.ReasonSchemaUnknown {
 		return Failf(CodeUnavailable, "%s is unavailable: the database has not answered yet; try again in a few seconds", m.Name)

@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// notes say what a caller may take for something else in an answer; having are the members of which the call's having asks.
+// notes are remarks about what a caller could misread in an answer; having are the members that the call's having uses.
 func (g *groupReader) notes(a *aggregateArguments, having []string) []string {
 	var notes []string
 	for _, name := range having {

@@ -179,8 +179,8 @@ func (g *groupReader) declared(argument, member, name string) error {
 	return g.addDeclared(argument, member, found, nil)
 }
 
-// addDeclared adds a declared measure under a name, and the measures that it is of as hidden ones. of are the measures that are
-// being added, of which each is of the next.
+// addDeclared adds a declared measure under a name, and the measures that it computes with as hidden ones. of is the chain of
+// measures that are being added: each computes with the next.
 func (g *groupReader) addDeclared(argument, member string, declared *contract.Declared, of []string) error {
 	given, _ := jsontext.ReadObjectIn(declared.Means)
 	derived, err := readDerived(argument, namedMeasure{member, declared.Means}, given)

@@ -264,7 +264,7 @@ func (g *groupReader) ofRowsInstead(d *derivedMeasure, name string) string {
 	return ""
 }
 
-// numbersFor says of which measures another one can be.
+// numbersFor lists, for an error text, the measures that d can compute with.
 func (g *groupReader) numbersFor(d *derivedMeasure) string {
 	var names []string
 	for _, name := range g.members[len(g.grouping.Keys):] {

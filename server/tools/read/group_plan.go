@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
-// plan is the read of the groups, once their members are known: the groups, with what they are beside other groups, of which having
-// chooses some, and top the first. havingNames are the members of which having asks.
+// plan plans the read of the groups, once their members are known: the groups, the values that compare them with other groups,
+// the choice that having makes, and then top's. havingNames are the members that having uses.
 func (g *groupReader) plan(a *aggregateArguments) (plan *database.Select, havingNames []string, err error) {
 	groups, err := g.layer()
 	if err != nil {
@@ -87,7 +87,7 @@ func (l *groupLayer) member(name string) *database.Column {
 	return nil
 }
 
-// asked names the members of which a condition asks.
+// asked returns the names of the members that a condition uses.
 func (l *groupLayer) asked(where database.And) []string {
 	var names []string
 	database.EachColumn(where, func(c *database.Column) {

@@ -17,7 +17,7 @@ const (
 	policyMarkOfColumns = `,"limited":"policy"`
 )
 
-// answerPage reads a plan's rows, which are those of a scope or groups of them, and answers {count, total_count, results},
+// answerPage reads a plan's rows (rows of a scope, or groups of them), and answers {count, total_count, results},
 // or columns and rows instead of results, behind what opening has: an object's brace and members that end with a comma.
 // total_count, which is total_groups of groups, is left out if it was not asked for or is not known exactly. next makes the
 // cursor that goes on behind a page; it may be nil. notes are what else to say.

@@ -33,9 +33,9 @@ type RowSet struct {
 	// what the call asks of that row here.
 	outer     *RowSet
 	outerRefs int
-	// calendar is by what the call reads moments.
+	// calendar says how the call reads moments.
 	calendar lookup.Calendar
-	// computed are the values that the call computes for each row, and names those of them to which it gives a name.
+	// computed are the values that the call computes for each row. names are the fields among them that the call gives a name.
 	computed []computedValue
 	names    []*catalog.Field
 	// ranking is the rank of rows in the call's search; nil if they have none.
@@ -44,7 +44,7 @@ type RowSet struct {
 	similar *database.Distance
 	// orderAsked is how many steps of the latest order were asked for, by the call or by the model's own ordering.
 	orderAsked int
-	// depth is how many relations lead to the rows from those of the call.
+	// depth is how many relations lie between the call's own rows and these.
 	depth int
 	// conditionsRead counts the conditions that the call has so far.
 	conditionsRead int

@@ -69,7 +69,7 @@ func onlyOfGroups(argument, path, function string, target access.Scope) error {
 	return call.Invalid("%s: %s: %s is a measure of aggregate only; ask aggregate of %s, and group its rows there", argument, path, function, target.Model().Name)
 }
 
-// relatedPath says which value of which related rows is meant.
+// relatedPath is a path to related rows, and the value that is read of them.
 type relatedPath struct {
 	argument, name string
 	at             place

@@ -101,7 +101,7 @@ func (r *reversal) readFields() error {
 	return nil
 }
 
-// knowsAfter refuses the creation of a row of which the journal has no field: a trigger of the database took it.
+// knowsAfter refuses to undo a creation if the journal has no field of the row: a trigger of the database took it.
 func (r *reversal) knowsAfter() error {
 	if len(r.after) == 0 {
 		return r.entry.cannot("a trigger or rule of the database stored the row")
@@ -158,7 +158,7 @@ func (r *reversal) restore(must []*catalog.Field) error {
 	return nil
 }
 
-// restoreAction plans restore for an action, of which an update alone tells all that it did.
+// restoreAction plans restore for an action. Only an update is known in full, so other actions are refused.
 func (r *reversal) restoreAction() error {
 	var declared *catalog.Action
 	for _, a := range r.model.Actions {

@@ -16,7 +16,7 @@ type operand struct {
 	nulls    bool
 	// dates reports whether all values are dates.
 	dates bool
-	// oneLength reports whether the order of the numbers that texts are read as is that of the texts.
+	// oneLength reports whether the texts, as texts, have the same order as the numbers that they are read as.
 	oneLength bool
 	// place is the column, if it is one.
 	place *place

@@ -93,7 +93,7 @@ func (r *relatedReader) path(v value) (string, bool) {
 	return r.branch.path + "__" + v.aggregate + "__" + r.branch.shape.path(v.place), true
 }
 
-// ordered reports whether the engine compares the values of which the least or greatest is asked for as SQLite does.
+// ordered reports whether the engine orders the values as SQLite does; the least or greatest of them depends on it.
 func (b *branch) ordered(with *builder, v value) error {
 	if v.column.Others || v.column.asNumber() && (v.aggregate == "sum" || v.aggregate == "avg") {
 		return unable("numbers kept as text")
