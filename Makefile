@@ -6,9 +6,12 @@ MAKEFLAGS += --no-print-directory
 # The programs are static. Tests are built likewise, so that each package is compiled once for both.
 export CGO_ENABLED := 0
 
-# The control plane for tests and for the local cluster: the one in KUBEBUILDER_ASSETS if it is complete, else built here.
-KUBE_PROGRAMS := etcd kube-apiserver kube-controller-manager kube-scheduler kubectl
-ifneq ($(words $(wildcard $(KUBE_PROGRAMS:%=$(KUBEBUILDER_ASSETS)/%))),$(words $(KUBE_PROGRAMS)))
+# The control plane for tests and for the local cluster: the one in KUBEBUILDER_ASSETS if it is complete, else built here. Only
+# the local cluster has a controller manager and a scheduler.
+KUBE_PROGRAMS := etcd kube-apiserver kubectl
+CLUSTER_PROGRAMS := kube-controller-manager kube-scheduler
+NODE_PROGRAMS := kubelet kube-proxy
+ifneq ($(words $(wildcard $(addprefix $(KUBEBUILDER_ASSETS)/,$(KUBE_PROGRAMS) $(CLUSTER_PROGRAMS)))),$(words $(KUBE_PROGRAMS) $(CLUSTER_PROGRAMS)))
 override KUBEBUILDER_ASSETS := $(CURDIR)/bin/k8s
 endif
 export KUBEBUILDER_ASSETS
@@ -68,7 +71,7 @@ test: build kube databases ## Run the tests, as any user: a line for each suite 
 test-all: test test-rest ## Run all tests
 
 .PHONY: test-rest
-test-rest: build kube helm more-databases ## Run what "make test" leaves out: long suites, whole random tests, other releases, clients from npm, a browser (as root)
+test-rest: build kube-cluster helm more-databases ## Run what "make test" leaves out: long suites, whole random tests, other releases, clients from npm, a browser (as root)
 	@$(more_databases) $(suites) -rest
 
 .PHONY: test-transact
@@ -112,7 +115,7 @@ docs-test: kube databases ## Run every block of the documents that can be run, a
 	@$(with_databases) $(suites) documents
 
 .PHONY: five-minutes
-five-minutes: build kube databases ## Time the quick starts of the documents, from nothing to the first answer in a real client
+five-minutes: build kube-cluster databases ## Time the quick starts of the documents, from nothing to the first answer in a real client
 	@MCP_TEST_FIVE_MINUTES=1 $(with_databases) go test -count=1 -v -timeout 30m ./test/fiveminutes
 
 .PHONY: catalogue
@@ -162,7 +165,7 @@ scale-full: kube ## Measure the manager with up to 1,000 endpoints, and with one
 	@$(scale) -endpoints 10,100,300,1000 -tokens 10000,50000
 
 .PHONY: upgrade
-upgrade: kube databases ## Upgrade to the next release and go back, on the local cluster, while agents call
+upgrade: kube-cluster databases ## Upgrade to the next release and go back, on the local cluster, while agents call
 	@$(with_databases) go run ./test/upgrade
 
 # The folder of the real node. Its path must be short, as sockets lie in it. STEPS= tells only the steps that match, as in
@@ -176,7 +179,7 @@ e2e: ## Tell the product's story on a real node, as root: kubelet, containerd, C
 	@if bin/real-node check; then $(MAKE) e2e-story; else echo "e2e: SKIPPED: no step was run, as this machine cannot run a node"; fi
 
 .PHONY: e2e-story
-e2e-story: build bin/helm databases bin/k8s/kube bin/k8s/node bin/node/.built
+e2e-story: build bin/helm databases bin/k8s/kube bin/k8s/cluster bin/k8s/node bin/node/.built
 	@rm -f $(NODE).report
 	@go run ./hack/release -version "$(version)" -only images -platforms "linux/$$(go env GOARCH)" -dist bin/e2e
 	@status=0; MCP_TEST_NODE=$(NODE) MCP_TEST_IMAGES=$(CURDIR)/bin/e2e $(with_databases) go test -count=1 -timeout 120m -v ./test/e2enode -ginkgo.succinct -ginkgo.no-color $(if $(STEPS),-ginkgo.focus '$(STEPS)') || status=$$?; \
@@ -196,7 +199,7 @@ agents: ## Have Claude Code, Codex and Gemini CLI read what mcp-admin connect an
 	@MCP_TEST_AGENTS=1 go test -count=1 -v -timeout 20m -run TestAgents ./cmd/mcp-admin/connect
 
 .PHONY: test-identity
-test-identity: build kube ## Let in who has a token of a ServiceAccount or an identity provider, and refuse all others, on the local cluster
+test-identity: build kube-cluster ## Let in who has a token of a ServiceAccount or an identity provider, and refuse all others, on the local cluster
 	@go run ./test/identity
 
 .PHONY: browser
@@ -207,7 +210,7 @@ browser: ## Run an MCP client in a real browser; Chromium is installed if it is 
 foreground := [ ! -t 0 ] || set -m;
 
 .PHONY: demo
-demo: build kube ## Show it: a local cluster, the operator, a bookshop, an agent's questions (DEMO_EXIT=1 ends after them)
+demo: build kube-cluster ## Show it: a local cluster, the operator, a bookshop, an agent's questions (DEMO_EXIT=1 ends after them)
 	@go build -o bin/demo ./hack/demo
 	@$(foreground) bin/demo; :
 
@@ -248,13 +251,22 @@ release: ## Write all that a release consists of to dist/: make release VERSION=
 	@go run ./hack/release -version "$(version)"
 
 .PHONY: tools
-tools: bin/actionlint bin/controller-gen bin/golangci-lint bin/helm kube ## Build every tool
+tools: bin/actionlint bin/controller-gen bin/golangci-lint bin/helm kube-cluster ## Build every tool
 
 .PHONY: helm
 helm: bin/helm ## Build helm
 
+# Whether the control plane is built here.
+ifeq ($(KUBEBUILDER_ASSETS),$(CURDIR)/bin/k8s)
+built_kube := bin/k8s/kube
+built_cluster := bin/k8s/cluster
+endif
+
 .PHONY: kube
-kube: $(if $(filter $(CURDIR)/bin/k8s,$(KUBEBUILDER_ASSETS)),bin/k8s/kube) ## Build the local control plane (etcd, Kubernetes, kubectl)
+kube: $(built_kube) ## Build the local API server (etcd, kube-apiserver, kubectl)
+
+.PHONY: kube-cluster
+kube-cluster: kube $(built_cluster) ## Build the local control plane, which also has a controller manager and a scheduler
 
 bin/actionlint: TOOL := github.com/rhysd/actionlint/cmd/actionlint
 bin/controller-gen: TOOL := sigs.k8s.io/controller-tools/cmd/controller-gen
@@ -271,18 +283,23 @@ kubernetes_ldflags := -X $(kubernetes_version).gitVersion=$(KUBERNETES_VERSION) 
 	-X $(kubernetes_version).gitMinor=$(word 2,$(subst ., ,$(KUBERNETES_VERSION))) \
 	-X $(kubernetes_version).gitTreeState=clean -X $(kubernetes_version).gitCommit=unknown
 
-kube_sources := $(addprefix hack/kube/,go.mod go.sum main.go node.go) hack/go-build.sh
+kube_sources := $(wildcard hack/kube/go.* hack/kube/*.go) hack/go-build.sh
 
 bin/k8s/kube: $(kube_sources)
-	@echo "building the local control plane (about 5 minutes the first time) …"
+	@echo "building the local API server (about 4 minutes the first time) …"
 	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)"
 	@for program in $(KUBE_PROGRAMS); do ln -sf kube bin/k8s/$$program; done
+
+bin/k8s/cluster: $(kube_sources)
+	@echo "building controller manager and scheduler (about a minute more) …"
+	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)" cluster
+	@for program in $(CLUSTER_PROGRAMS); do ln -sf cluster bin/k8s/$$program; done
 
 # What only a real node runs of Kubernetes.
 bin/k8s/node: $(kube_sources)
 	@echo "building kubelet and kube-proxy …"
 	@hack/go-build.sh hack/kube $@ . "$(kubernetes_ldflags)" node
-	@for program in kubelet kube-proxy; do ln -sf node bin/k8s/$$program; done
+	@for program in $(NODE_PROGRAMS); do ln -sf node bin/k8s/$$program; done
 
 # What a real node has beside Kubernetes: container runtime, network plugins, cluster DNS.
 bin/node/.built: $(wildcard hack/node/*/go.mod hack/node/*/go.sum) hack/node/dns/main.go hack/node/pause/main.go hack/node/build.sh

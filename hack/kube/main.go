@@ -1,5 +1,6 @@
-// Command kube is Kubernetes in one executable: etcd, the components of the control plane, kubectl, and with the build tag
-// "node" kubelet and kube-proxy. The base name of argv[0] (a symlink), or the first argument, says which of them to run.
+// Command kube is several programs of Kubernetes in one executable. The base name of argv[0] (a symlink), or the first
+// argument, says which of them to run. Build tags say which are built in: none etcd, kube-apiserver and kubectl, "cluster"
+// kube-controller-manager and kube-scheduler, "node" kubelet and kube-proxy.
 //
 // It is a module of its own: whoever requires k8s.io/kubernetes must replace each of its staging modules, and the
 // project's go.mod should not carry that.
@@ -7,26 +8,19 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	_ "time/tzdata"
 
 	"github.com/spf13/cobra"
-	"go.etcd.io/etcd/server/v3/etcdmain"
 	"k8s.io/component-base/cli"
-	"k8s.io/component-base/logs"
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
-	kubectl "k8s.io/kubectl/pkg/cmd"
-	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
-	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
-	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
-	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 )
-
-// ofNode are the components of a node, if they are built in (node.go).
-var ofNode = map[string]func() *cobra.Command{}
 
 func main() {
 	if run(filepath.Base(os.Args[0])) {
@@ -38,38 +32,20 @@ func main() {
 			return
 		}
 	}
-	fmt.Fprintln(os.Stderr, "usage: kube {etcd|kube-apiserver|kube-controller-manager|kube-scheduler|kubectl} ...; built with -tags node also {kubelet|kube-proxy}")
+	fmt.Fprintf(os.Stderr, "usage: kube {%s} ...\n", strings.Join(slices.Sorted(maps.Keys(programs)), "|"))
 	os.Exit(2)
 }
 
-// run acts as the named program and reports whether there is one. The Kubernetes components end the process themselves.
+// run acts as the named program and reports whether there is one. Most end the process themselves.
 func run(name string) bool {
-	var component *cobra.Command
-	switch name {
-	case "etcd":
-		etcdmain.Main(os.Args)
-		return true
-	case "kubectl":
-		if _, err := logs.GlogSetter(kubectl.GetLogVerbosity(os.Args)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-		}
-		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
-			kubectlutil.CheckErr(err)
-		}
-		return true
-	case "kube-apiserver":
-		component = apiserver.NewAPIServerCommand()
-	case "kube-controller-manager":
-		component = controllermanager.NewControllerManagerCommand()
-	case "kube-scheduler":
-		component = scheduler.NewSchedulerCommand()
-	default:
-		build, known := ofNode[name]
-		if !known {
-			return false
-		}
-		component = build()
+	program, known := programs[name]
+	if known {
+		program()
 	}
-	os.Exit(cli.Run(component))
-	return true
+	return known
+}
+
+// component runs a component of Kubernetes, and then ends the process.
+func component(build func() *cobra.Command) func() {
+	return func() { os.Exit(cli.Run(build())) }
 }

@@ -10,7 +10,8 @@ import (
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 )
 
-func init() {
-	ofNode["kubelet"] = func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }
-	ofNode["kube-proxy"] = proxy.NewProxyCommand
+// programs are what runs on a node of a cluster.
+var programs = map[string]func(){
+	"kubelet":    component(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
+	"kube-proxy": component(proxy.NewProxyCommand),
 }

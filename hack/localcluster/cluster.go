@@ -74,7 +74,7 @@ const (
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	for _, name := range []string{etcd, apiServer, controllerManager, scheduler} {
 		if err := process.Executable(filepath.Join(o.Assets, name)); err != nil {
-			return nil, fmt.Errorf("the control plane's executables (--assets, $KUBEBUILDER_ASSETS): %w", err)
+			return nil, fmt.Errorf("the control plane's executables (--assets or $KUBEBUILDER_ASSETS; make kube-cluster builds them): %w", err)
 		}
 	}
 	assets, err := filepath.Abs(o.Assets)
@@ -170,9 +170,12 @@ func (c *Cluster) waitUsable(ctx context.Context, client kubernetes.Interface) e
 	})
 }
 
-// poll tries until a function succeeds, a component has died, or the context or a minute ends.
+// startPatience ends a start that hangs. On a machine with many other programs the API server alone may take minutes.
+const startPatience = 10 * time.Minute
+
+// poll tries until a function succeeds, a component has died, or the context or startPatience ends.
 func (c *Cluster) poll(ctx context.Context, what string, try func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	for {
 		err := try(ctx)

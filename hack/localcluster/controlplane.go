@@ -96,7 +96,7 @@ func (c *Cluster) StartAPIServer(ctx context.Context) error {
 		return err
 	}
 	err = c.poll(ctx, "the API server", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		return client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 	})

@@ -49,7 +49,7 @@ func assets() string {
 }
 
 func TestLocalCluster(t *testing.T) {
-	apiserver.Assets(t)
+	apiserver.Assets(t, "kube-controller-manager", "kube-scheduler")
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(2 * time.Minute)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)

@@ -53,8 +53,8 @@ func configure(t testing.TB, environment *envtest.Environment, token string) {
 }
 
 // Assets returns the folder with the programs of the control plane: KUBEBUILDER_ASSETS, else the project's bin/k8s. The test
-// is skipped if they are not there, and by "go test -short".
-func Assets(t testing.TB) string {
+// is skipped if kube-apiserver, or one of the further programs that it names, is not there, and by "go test -short".
+func Assets(t testing.TB, further ...string) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: no control plane is started")
@@ -63,8 +63,10 @@ func Assets(t testing.TB) string {
 	if folder == "" {
 		folder = filepath.Join(project.Root(), "bin", "k8s")
 	}
-	if _, err := os.Stat(filepath.Join(folder, "kube-apiserver")); err != nil {
-		t.Skipf("no kube-apiserver and etcd: set KUBEBUILDER_ASSETS, or have them built into bin/k8s (%v)", err)
+	for _, program := range append([]string{"kube-apiserver"}, further...) {
+		if _, err := os.Stat(filepath.Join(folder, program)); err != nil {
+			t.Skipf("no %s: set KUBEBUILDER_ASSETS, or have make kube-cluster build it into bin/k8s (%v)", program, err)
+		}
 	}
 	return folder
 }
