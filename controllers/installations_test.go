@@ -35,6 +35,7 @@ var _ = Describe("Two installations", func() {
 		first.stop()
 		w.create(w.token("late", "shop"))
 		Eventually(reads(w.token("late", "shop"), "Issued")).Should(Equal("True Issued"))
+		Eventually(reads(w.endpoint("shop"), "Ready")).ShouldNot(BeEmpty(), "the managers end before the statuses are checked")
 	})
 
 	It("one for the whole cluster leaves the namespaces of the other alone", func() {
@@ -47,6 +48,7 @@ var _ = Describe("Two installations", func() {
 		for _, w := range []*world{shared, theirs} {
 			w.create(w.endpoint("shop"), w.token("agent", "shop"))
 			Eventually(reads(w.token("agent", "shop"), "Issued")).Should(Equal("True Issued"))
+			Eventually(reads(w.endpoint("shop"), "Ready")).ShouldNot(BeEmpty(), "the managers end before the statuses are checked")
 		}
 		Expect(all.writes.to(theirs.namespace)).To(BeEmpty())
 		Expect(few.writes.to(shared.namespace)).To(BeEmpty())

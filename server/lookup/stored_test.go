@@ -200,7 +200,7 @@ func FuzzParseStored(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string, kind, element, shape uint8) {
 		var value json.RawMessage
 		if json.Unmarshal([]byte(raw), &value) != nil {
-			t.Skip()
+			t.Skip("it is no JSON")
 		}
 		c := &database.Column{Kind: database.Kind(kind % uint8(database.Array+1)), Element: database.Kind(element % uint8(database.Array)),
 			NativeType: natives[shape%4], Loose: element&0x80 != 0, MaxLength: int(shape >> 4), Precision: int(shape>>2&15) - 1, Scale: int(shape >> 5), Bits: 8 * int(shape>>3&1), Unsigned: shape&64 != 0}

@@ -85,11 +85,11 @@ func FuzzParseValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw string, kind uint8) {
 		if !json.Valid([]byte(raw)) {
-			t.Skip()
+			t.Skip("it is no JSON")
 		}
 		var value json.RawMessage
 		if err := json.Unmarshal([]byte(raw), &value); err != nil {
-			t.Skip()
+			t.Skip("it is no JSON")
 		}
 		c := &database.Column{Kind: database.Kind(kind % uint8(database.Array+1))}
 		if got, err := ParseValue(c, value); err == nil && got == nil {

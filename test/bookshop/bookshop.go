@@ -27,8 +27,8 @@ type Server struct {
 	errors  bytes.Buffer
 }
 
-// patience is how long the server may take to start.
-const patience = 20 * time.Second
+// patience ends the wait for a server that hangs.
+const patience = 10 * time.Minute
 
 var served = regexp.MustCompile(` is served at (\S+)$`)
 

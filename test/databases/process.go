@@ -21,8 +21,8 @@ for pid in $all; do n=0; while kill -0 "$pid" 2>/dev/null; do n=$((n+1)); [ $n -
 const killProcesses = `all=$(cat "$1"/pid* 2>/dev/null); kill -9 $all
 for pid in $all; do while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; done`
 
-// patience is how long a server may take to start.
-const patience = time.Minute
+// patience ends the wait for a server that hangs.
+const patience = 10 * time.Minute
 
 // detach starts a server in a group of its own, where a signal to ours does not reach it, and returns once it answers. Its
 // port is kept in a file.
