@@ -17,7 +17,9 @@ import (
 )
 
 // textOfToken is the text of the i-th token.
-func textOfToken(i int) string { return fmt.Sprintf("a-token-of-more-than-thirty-two-characters-%d", i) }
+func textOfToken(i int) string {
+	return fmt.Sprintf("a-token-of-more-than-thirty-two-characters-%d", i)
+}
 
 // many is a Config of that many models and tokens, and the SQL of its tables.
 func many(models, tokens int) (*contract.Config, string) {

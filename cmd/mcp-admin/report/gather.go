@@ -223,18 +223,17 @@ type shape struct {
 func (r *report) config(ctx context.Context, k *cluster.Cluster, e *v1alpha1.MCPEndpoint) {
 	base := e.ConfigSecretName()
 	var all []shape
-	read := func(name string, see func(contract.Part, *shape) error) bool {
+	read := func(name string, see func(contract.Part, *shape) error) {
 		var s corev1.Secret
 		if err := k.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: name}, &s); err != nil {
 			r.missing("the shape of the Config in Secret "+name, cluster.Explain(err))
-			return false
+			return
 		}
 		out := shape{Secret: name, Revision: string(s.Data[contract.PartKeyRevision]), Bytes: len(s.Data[contract.PartKeyConfig])}
 		if err := see(s.Data, &out); err != nil {
 			out.Problem = err.Error()
 		}
 		all = append(all, out)
-		return out.Problem == ""
 	}
 	parts := 0
 	read(contract.MainSecret(base), func(p contract.Part, out *shape) error {
