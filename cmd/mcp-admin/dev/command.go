@@ -230,6 +230,8 @@ func (o *options) server(source *manifestSource, first *outcome) *server.Server 
 	if o.verbose {
 		log = &callLog{slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: slog.LevelInfo}), &sync.Mutex{}, output.NewScreen(o.errOut)}
 	}
+	lines := audit.NewLog(o.out)
+	lines.Version = version.String()
 	s := &server.Server{
 		Source:        source,
 		SQLiteFile:    source.state.SQLiteFile(first.endpoint),
@@ -237,7 +239,7 @@ func (o *options) server(source *manifestSource, first *outcome) *server.Server 
 		LocalWebhooks: o.localWebhooks,
 		Version:       version.String(),
 		Log:           slog.New(log),
-		Audit:         audit.NewLog(o.out),
+		Audit:         lines,
 	}
 	if source.database != nil && source.database.SQLite != "" {
 		s.SQLiteFile, s.SQLiteInitDir = source.database.SQLite, ""

@@ -169,7 +169,10 @@ func printText(screen *output.Screen, l line) error {
 	if r.DryRun {
 		outcome += ", dry run"
 	}
-	_, err := fmt.Fprintf(screen, "%s  %s  %s  %s  %s\n", screen.Styled(output.Faint, l.at.Local().Format("2006-01-02 15:04:05.000")), output.Printable(who), output.Printable(what), outcome,
-		screen.Styled(output.Faint, l.pod))
+	where := ""
+	if l.pod != "" {
+		where = "  " + screen.Styled(output.Faint, l.pod)
+	}
+	_, err := fmt.Fprintf(screen, "%s  %s  %s  %s%s\n", screen.Styled(output.Faint, l.at.Local().Format("2006-01-02 15:04:05.000")), output.Printable(who), output.Printable(what), outcome, where)
 	return err
 }
