@@ -49,7 +49,7 @@ func Start(t testing.TB, crds ...string) (*envtest.Environment, *rest.Config) {
 }
 
 // configure leaves out what a test has no use for and each request pays for: queues for fairness, and the proof of a client's
-// certificate. The administrator has a token instead. A request may take as long as a hang.
+// certificate. The administrator has a token instead.
 func configure(t testing.TB, environment *envtest.Environment, token string) {
 	file := filepath.Join(t.TempDir(), "tokens.csv")
 	if err := os.WriteFile(file, []byte(token+",admin,admin,system:masters\n"), 0o600); err != nil {
@@ -57,8 +57,7 @@ func configure(t testing.TB, environment *envtest.Environment, token string) {
 	}
 	environment.ControlPlane.GetAPIServer().Configure().
 		Set("token-auth-file", file).
-		Set("enable-priority-and-fairness", "false").
-		Set("request-timeout", patience.String())
+		Set("enable-priority-and-fairness", "false")
 }
 
 // Assets returns the folder with the programs of the control plane: KUBEBUILDER_ASSETS, else the project's bin/k8s. The test

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,6 +19,9 @@ type conn struct {
 	generation int64
 	expires    time.Time
 	limit      *guard
+	// cancelled is set once the server was asked to end a statement. It does so when it gets round to it, and would end whatever
+	// statement the connection has by then.
+	cancelled atomic.Bool
 }
 
 // connect makes a connection as the settings say now, and prepares its session.
@@ -26,7 +30,7 @@ func (d *db) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{db: d, generation: d.generation.Load(), expires: time.Now().Add(lifetime + rand.N(lifetimeSpread))} //nolint:gosec // G404: nobody gains anything by guessing it
-	config, err := d.connectConfig()
+	config, err := d.connectConfig(func() { c.cancelled.Store(true) })
 	if err != nil {
 		return nil, err // the settings can be read again at no cost
 	}
@@ -59,11 +63,11 @@ func (c *conn) Release() {
 
 func (c *conn) current() bool { return c.generation == c.db.generation.Load() }
 
-// Keep implements connpool.Conn. A connection that is still in a transaction, or in the middle of an answer, or was given up,
-// is closed.
+// Keep implements connpool.Conn. A connection that is still in a transaction, or in the middle of an answer, or was given up
+// or cancelled, is closed.
 func (c *conn) Keep() bool {
 	p := c.PgConn()
-	return !p.IsClosed() && !p.IsBusy() && p.TxStatus() == 'I' && c.current() && !c.givenUp()
+	return !p.IsClosed() && !p.IsBusy() && p.TxStatus() == 'I' && c.current() && !c.givenUp() && !c.cancelled.Load()
 }
 
 // Aged implements connpool.Conn.

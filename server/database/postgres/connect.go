@@ -32,8 +32,9 @@ var passedOptions = map[string]bool{
 	"search_path": true, "sslnegotiation": true, "target_session_attrs": true,
 }
 
-// connectConfig is how to make the next connection, as the settings have it now.
-func (d *db) connectConfig() (*pgx.ConnConfig, error) {
+// connectConfig is how to make the next connection, as the settings have it now. cancelled is called before the server is
+// asked to end a statement of the connection.
+func (d *db) connectConfig(cancelled func()) (*pgx.ConnConfig, error) {
 	// pgx demands a configuration that it parsed itself; configure replaces all of it.
 	config, err := pgx.ParseConfig(noServer)
 	if err != nil {
@@ -44,7 +45,7 @@ func (d *db) connectConfig() (*pgx.ConnConfig, error) {
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0 // they would take 50 KB of each connection
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}
+		return &cancelHandler{pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}, cancelled}
 	}
 	c, err := d.settings.Connection()
 	if err != nil {
@@ -54,6 +55,18 @@ func (d *db) connectConfig() (*pgx.ConnConfig, error) {
 		return nil, err // a nil *database.Error in an error is not nil
 	}
 	return config, nil
+}
+
+// cancelHandler asks the server to end a statement whose caller went away, and says so.
+type cancelHandler struct {
+	pgconn.CancelRequestContextWatcherHandler
+	cancelled func()
+}
+
+// HandleCancel implements [ctxwatch.Handler].
+func (h *cancelHandler) HandleCancel(ctx context.Context) {
+	h.cancelled()
+	h.CancelRequestContextWatcherHandler.HandleCancel(ctx)
 }
 
 // noServer is a configuration that is never used.
