@@ -63,8 +63,10 @@ func (s *Status) add(pod int, text []byte) error {
 	}
 	c, p := s.Counted, &s.Pods[pod]
 	c.Pods++
-	for _, m := range families["mcp_admin_tool_calls_total"].GetMetric() {
-		c.Calls[label(m, "outcome")] += m.GetCounter().GetValue()
+	for _, m := range families["mcp_server_operation_duration_seconds"].GetMetric() {
+		if label(m, "operation") != "" {
+			c.Calls[cmp.Or(label(m, "error_type"), "ok")] += float64(m.GetHistogram().GetSampleCount())
+		}
 	}
 	for _, m := range families["mcp_admin_server_callers_refused_total"].GetMetric() {
 		c.Refused[label(m, "reason")] += m.GetCounter().GetValue()
