@@ -6,8 +6,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
+
+// reading is an operation that reads.
+var reading = &call.Operation{Operation: &contract.Operation{Name: "list"}}
 
 // answer is what a call that writes the text in its room answers.
 func answer(c *call.Call, text []byte) call.Result {
@@ -18,7 +22,7 @@ func answer(c *call.Call, text []byte) call.Result {
 func TestAReleasedAnswerIsOverwritten(t *testing.T) {
 	for size := range 200 { // beyond what a room begins with, too
 		secret := bytes.Repeat([]byte("secret"), size*size)
-		r := answer(&call.Call{}, secret)
+		r := answer(&call.Call{Request: call.Request{Op: reading}}, secret)
 		kept := r.Text
 		if !bytes.Equal(kept, secret) {
 			t.Fatalf("%d bytes of %q", len(kept), kept[:min(len(kept), 100)])
@@ -35,7 +39,7 @@ func TestAReleasedAnswerIsOverwritten(t *testing.T) {
 
 func TestARoomBeginsEmpty(t *testing.T) {
 	for range 100 {
-		r := answer(&call.Call{}, []byte("what another call wrote"))
+		r := answer(&call.Call{Request: call.Request{Op: reading}}, []byte("what another call wrote"))
 		r.Release()
 		begun := new(call.Call).Room().Begin(20)
 		if !bytes.Equal(begun, make([]byte, 20)) {
@@ -52,7 +56,7 @@ func TestThePartsOfACallHaveMemoryOfTheirOwn(t *testing.T) {
 	if string(kept) != "the answer of a step" {
 		t.Errorf("it became %q", kept)
 	}
-	c := &call.Call{}
+	c := &call.Call{Request: call.Request{Op: reading}}
 	first, second := c.Room(), c.Room()
 	if first == second {
 		t.Error("two answers of one call share their memory")
@@ -66,7 +70,7 @@ func TestCallsAtOnceDoNotShareMemory(t *testing.T) {
 		all.Go(func() {
 			for n := range 500 {
 				text := bytes.Repeat([]byte{byte('a' + i)}, 1+n%100*97)
-				r := answer(&call.Call{}, text)
+				r := answer(&call.Call{Request: call.Request{Op: reading}}, text)
 				if !slices.Equal(r.Text, text) {
 					t.Errorf("caller %d: its answer became another", i)
 				}
