@@ -49,7 +49,7 @@ func TestARoomBeginsEmpty(t *testing.T) {
 }
 
 func TestThePartsOfACallHaveMemoryOfTheirOwn(t *testing.T) {
-	part := &call.Call{Request: call.Request{IsPart: true}}
+	part := &call.Call{Request: call.Request{Op: reading, IsPart: true}}
 	r := answer(part, []byte("the answer of a step"))
 	kept := r.Text
 	r.Release()
