@@ -36,6 +36,9 @@ func (s *Status) show(screen *output.Screen) {
 	screen.Table(nil, rows...)
 	s.showPods(screen)
 	for _, w := range s.Models.Withheld {
+		if s.isProblem(w.Exposure) {
+			continue // it is told with what to do
+		}
 		fmt.Fprintf(screen, "%s MCPModelExposure %s is withheld: %s\n", screen.Styled(output.Warning, "!"), w.Exposure, cmp.Or(w.Message, w.Reason, "the manager has not looked at it"))
 	}
 	for _, p := range s.Problems {
@@ -53,6 +56,18 @@ func (s *Status) show(screen *output.Screen) {
 	for _, unseen := range s.Unseen {
 		fmt.Fprintf(screen, "%s not looked at: %s\n", screen.Styled(output.Warning, "?"), unseen)
 	}
+}
+
+// isProblem reports whether the exposure of that name is among the problems.
+func (s *Status) isProblem(exposure string) bool {
+	namespace, _, _ := strings.Cut(s.Endpoint, "/")
+	object := "MCPModelExposure " + namespace + "/" + exposure
+	for i := range s.Problems {
+		if s.Problems[i].Object == object {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Status) database(screen *output.Screen) string {
