@@ -14,10 +14,11 @@ type AuditLinesSpec struct {
 	// Activity, with the profile for AI operations. JSON when absent.
 	// +optional
 	Format AuditFormat `json:"format,omitempty"`
-	// required has a call fail if its line cannot be written. A call that changes something then has a line before it, too, with the
-	// outcome intent; a call that reads is answered after its line is written. Otherwise such lines are lost, and the log says how many.
+	// delivery is Required for calls that fail if their line cannot be written. A call that changes something then has a line before it,
+	// too, with the outcome intent; a call that reads is answered after its line is written. With BestEffort, the default, such lines are
+	// lost, and the log and a metric say how many.
 	// +optional
-	Required bool `json:"required,omitempty"`
+	Delivery AuditDelivery `json:"delivery,omitempty"`
 	// files keep the lines in files of a claim, too: beside the standard output of the pods, whose logs go with them.
 	// +optional
 	Files *AuditFilesSpec `json:"files,omitempty"`
@@ -44,12 +45,22 @@ const (
 	AuditFormatOCSF AuditFormat = "OCSF"
 )
 
+// AuditDelivery says what becomes of a call whose audit line cannot be written.
+// +kubebuilder:validation:Enum=BestEffort;Required
+type AuditDelivery string
+
+// What becomes of a call whose line cannot be written.
+const (
+	AuditDeliveryBestEffort AuditDelivery = "BestEffort"
+	AuditDeliveryRequired   AuditDelivery = "Required"
+)
+
 // AuditFilesSpec keeps audit lines in files. Each pod has files of its own, in the folder of the claim that has the endpoint's name. A new
-// one begins each day, and when one is full. Nothing is removed unless maxAge or maxTotalBytes says so.
+// one begins each day, and when one is full. Nothing is removed unless retentionPeriod or maxTotalBytes says so.
 type AuditFilesSpec struct {
-	// claim names a PersistentVolumeClaim of the endpoint's namespace. Pods on several nodes need one with the access mode ReadWriteMany.
+	// claimRef names a PersistentVolumeClaim of the endpoint's namespace. Pods on several nodes need one with the access mode ReadWriteMany.
 	// +required
-	Claim AuditClaim `json:"claim,omitzero"`
+	ClaimRef ClaimReference `json:"claimRef,omitzero"`
 	// maxFileBytes is about how many bytes a file gets; 104857600 (100 MiB) when absent.
 	// +optional
 	// +kubebuilder:validation:Minimum=1048576
@@ -59,16 +70,16 @@ type AuditFilesSpec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1048576
 	MaxTotalBytes int64 `json:"maxTotalBytes,omitempty"`
-	// maxAge is how long a file stays after its last line; for ever when absent.
+	// retentionPeriod is how long a file stays after its last line; for ever when absent.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('24h') && duration(self) <= duration('87600h')",message="must be a duration such as 2160h, which is 90 days, between 24h and 87600h"
-	MaxAge *metav1.Duration `json:"maxAge,omitempty"`
+	RetentionPeriod *metav1.Duration `json:"retentionPeriod,omitempty"`
 }
 
-// AuditClaim names a PersistentVolumeClaim in the endpoint's namespace.
-type AuditClaim struct {
+// ClaimReference names a PersistentVolumeClaim in the endpoint's namespace.
+type ClaimReference struct {
 	// name is the claim's name.
 	// +required
 	// +kubebuilder:validation:MinLength=1

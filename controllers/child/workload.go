@@ -180,7 +180,7 @@ func podSpec(e *v1alpha1.MCPEndpoint, options PodOptions) *applycore.PodSpecAppl
 	mountDatabase(pod, container, &e.Spec.Database)
 	if files != nil {
 		pod.WithVolumes(applycore.Volume().WithName("audit").
-			WithPersistentVolumeClaim(applycore.PersistentVolumeClaimVolumeSource().WithClaimName(files.Claim.Name)))
+			WithPersistentVolumeClaim(applycore.PersistentVolumeClaimVolumeSource().WithClaimName(files.ClaimRef.Name)))
 		container.WithVolumeMounts(applycore.VolumeMount().WithName("audit").WithMountPath(auditDir)).
 			WithArgs("--audit-dir=" + auditDir + "/" + e.Name)
 	}

@@ -62,7 +62,7 @@ func TestThePodWritesToItsTemporaryFolderAlone(t *testing.T) {
 func TestAuditFilesAreInTheirClaim(t *testing.T) {
 	e := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "books"}}
 	e.Spec.Database.ConnectionSecretRef = &v1alpha1.ConnectionSecretReference{Name: "db"}
-	e.Spec.Observability.Audit.Files = &v1alpha1.AuditFilesSpec{Claim: v1alpha1.AuditClaim{Name: "logs"}}
+	e.Spec.Observability.Audit.Files = &v1alpha1.AuditFilesSpec{ClaimRef: v1alpha1.ClaimReference{Name: "logs"}}
 	pod := podSpec(e, PodOptions{Image: "server:test"})
 	if i := slices.IndexFunc(pod.Volumes, func(v applycore.VolumeApplyConfiguration) bool { return *v.Name == "audit" }); i < 0 || *pod.Volumes[i].PersistentVolumeClaim.ClaimName != "logs" {
 		t.Errorf("the pod has the volumes %v, want one of the claim", pod.Volumes)

@@ -201,14 +201,14 @@ func groupNames(e *v1alpha1.MCPEndpoint) []string {
 
 // auditLines is what audit lines tell, and where they go.
 func auditLines(spec *v1alpha1.AuditLinesSpec) contract.AuditLines {
-	lines := contract.AuditLines{OCSF: spec.Format == v1alpha1.AuditFormatOCSF, Required: spec.Required}
+	lines := contract.AuditLines{OCSF: spec.Format == v1alpha1.AuditFormatOCSF, Required: spec.Delivery == v1alpha1.AuditDeliveryRequired}
 	if spec.Reads != v1alpha1.AuditReadsNone {
 		lines.Reads = string(spec.Reads)
 	}
 	if files := spec.Files; files != nil {
 		lines.Files = contract.AuditFiles{MaxFileBytes: files.EffectiveMaxFileBytes(), MaxTotalBytes: files.MaxTotalBytes}
-		if files.MaxAge != nil {
-			lines.Files.MaxAge = contract.Duration(files.MaxAge.Duration)
+		if files.RetentionPeriod != nil {
+			lines.Files.MaxAge = contract.Duration(files.RetentionPeriod.Duration)
 		}
 	}
 	return lines

@@ -156,12 +156,12 @@ func TestTheEndpointsEntryHoldsWhatTheAuditTellsOfReads(t *testing.T) {
 func TestTheEndpointsEntryHoldsWhereAuditLinesGo(t *testing.T) {
 	in := inputs()
 	audit := &in.Endpoint.Spec.Observability.Audit
-	*audit = v1alpha1.AuditLinesSpec{Format: v1alpha1.AuditFormatOCSF, Required: true, Files: &v1alpha1.AuditFilesSpec{Claim: v1alpha1.AuditClaim{Name: "logs"}}}
+	*audit = v1alpha1.AuditLinesSpec{Format: v1alpha1.AuditFormatOCSF, Delivery: v1alpha1.AuditDeliveryRequired, Files: &v1alpha1.AuditFilesSpec{ClaimRef: v1alpha1.ClaimReference{Name: "logs"}}}
 	want := contract.AuditLines{OCSF: true, Required: true, Files: contract.AuditFiles{MaxFileBytes: 100 << 20}}
 	if got := mustCompile(t, in).Endpoint.AuditLines; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	audit.Files.MaxFileBytes, audit.Files.MaxTotalBytes, audit.Files.MaxAge = 1<<20, 1<<30, &metav1.Duration{Duration: 48 * time.Hour}
+	audit.Files.MaxFileBytes, audit.Files.MaxTotalBytes, audit.Files.RetentionPeriod = 1<<20, 1<<30, &metav1.Duration{Duration: 48 * time.Hour}
 	want.Files = contract.AuditFiles{MaxFileBytes: 1 << 20, MaxTotalBytes: 1 << 30, MaxAge: contract.Duration(48 * time.Hour)}
 	if got := mustCompile(t, in).Endpoint.AuditLines; got != want {
 		t.Errorf("with bounds: got %+v, want %+v", got, want)

@@ -115,32 +115,35 @@ func refusal(n ast.Node) string {
 
 // Why these calls cause no such refusal.
 const (
-	ownTest        = "TestComputedValuesKeepToRights tells it"
-	neverTold      = "no caller is told it"
-	checkedBefore  = "it is checked before"
-	administrators = "it is told of what an administrator declares"
-	notReady       = "the server or the database is not ready, or has too much to do"
-	meanwhile      = "another transaction comes between"
-	otherSchema    = "it takes a schema, or an exposure, that these tables do not have"
-	ofOtherTests   = "test/work causes it"
-	ofExports      = "exportRights and exportLinks cause it"
-	ofSearches     = "TestSearchByIndex causes it"
-	ofVectors      = "TestSimilarRows causes it"
+	ownTest         = "TestComputedValuesKeepToRights tells it"
+	neverTold       = "no caller is told it"
+	checkedBefore   = "it is checked before"
+	administrators  = "it is told of what an administrator declares"
+	notReady        = "the server or the database is not ready, or has too much to do"
+	meanwhile       = "another transaction comes between"
+	otherSchema     = "it takes a schema, or an exposure, that these tables do not have"
+	ofOtherTests    = "test/work causes it"
+	ofExports       = "exportRights and exportLinks cause it"
+	ofSearches      = "TestSearchByIndex causes it"
+	ofVectors       = "TestSimilarRows causes it"
+	ofRequiredLines = "requiredLines causes it"
 )
 
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
-	"fill: the dates are from %s to %s, and only the years 1000 to 9999 are filled; filter them":                             ownTest,
-	`%s: %s: aggregate is not offered for %s, so only a count of its rows can be asked for`:                                  ownTest,
-	"cursor: similar rows, and rows of a search without order_by, have an order without cursors; go on with offset":          ofSearches,
-	"search: or stands between words or phrases that are looked for, and not beside -%s; send -a -b for rows without either": ofSearches,
-	"order_by: similar_to is the order; send one of the two":                                                                 ofVectors,
-	"similar_to must be {\"id\": id} of a row, or {\"vector\": [numbers]}, perhaps with \"field\": name, not %s":             ofVectors,
-	"similar_to: say which vectors are meant, with field: %s":                                                                ofVectors,
-	"similar_to: field must be one of %s, not %s":                                                                            ofVectors,
-	"similar_to: the row has no vector in %s; name another row, or send a vector":                                            ofVectors,
-	"similar_to: vector must be %d numbers, as those of %s are, not %s":                                                      ofVectors,
-	"similar_to: the numbers of a vector must be from -%d to %[1]d":                                                          ofVectors,
+	"the audit line about this call cannot be written, and this endpoint answers no call without one; try again later, or tell whoever runs it":                                                             ofRequiredLines,
+	"the steps were done and stay (call %s), but their answer is not shown: the audit line about what a step read cannot be written, and this endpoint answers no call without one; do not send them again": ofRequiredLines,
+	"fill: the dates are from %s to %s, and only the years 1000 to 9999 are filled; filter them":                                                                                                            ownTest,
+	`%s: %s: aggregate is not offered for %s, so only a count of its rows can be asked for`:                                                                                                                 ownTest,
+	"cursor: similar rows, and rows of a search without order_by, have an order without cursors; go on with offset":                                                                                         ofSearches,
+	"search: or stands between words or phrases that are looked for, and not beside -%s; send -a -b for rows without either":                                                                                ofSearches,
+	"order_by: similar_to is the order; send one of the two":                                                                                                                                                ofVectors,
+	"similar_to must be {\"id\": id} of a row, or {\"vector\": [numbers]}, perhaps with \"field\": name, not %s":                                                                                            ofVectors,
+	"similar_to: say which vectors are meant, with field: %s":                                                                                                                                               ofVectors,
+	"similar_to: field must be one of %s, not %s":                                                                                                                                                           ofVectors,
+	"similar_to: the row has no vector in %s; name another row, or send a vector":                                                                                                                           ofVectors,
+	"similar_to: vector must be %d numbers, as those of %s are, not %s":                                                                                                                                     ofVectors,
+	"similar_to: the numbers of a vector must be from -%d to %[1]d":                                                                                                                                         ofVectors,
 	"the token may have the file":                                                                            checkedBefore,
 	"this is a trial, and asks no database":                                                                  checkedBefore,
 	"a segment names no other segment; write its conditions here":                                            administrators,

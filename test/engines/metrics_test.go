@@ -50,7 +50,7 @@ func metricsOfCalls(s *suite, t *testing.T) {
 		rises(t, func() { text(s, "viewer", "get_book", `{"id":99999}`) },
 			map[string]float64{count("get", ""): 0, count("get", "not_found"): 1, of(rows, "get"): 0})
 		rises(t, func() {
-			s.ok(t, "viewer", "transact", `{"steps":[{"tool":"list_book","arguments":{"limit":3}},{"tool":"get_book","arguments":{"id":1}}]}`)
+			s.ok(t, "root", "transact", `{"steps":[{"tool":"list_book","arguments":{"limit":3}},{"tool":"update_book","arguments":{"id":1,"data":{"pages":7}}}]}`)
 		}, map[string]float64{count("transact", ""): 1, of(rows, "transact"): 4, of(rows, "list"): 0})
 	})
 	s.check(t, "the pool", func(t *testing.T) {

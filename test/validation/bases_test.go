@@ -160,7 +160,7 @@ kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, network: {service: {loadBalancerClass: a, externalTrafficPolicy: Local}}}
 ---
 kind: MCPEndpoint
-spec: {database: {sqlite: {emptyDir: {}}}, observability: {podMonitor: {}, audit: {files: {claim: {name: logs}, maxAge: 2160h}}}, network: {networkPolicy: {from: [{podSelector: {}}]}}}
+spec: {database: {sqlite: {emptyDir: {}}}, observability: {podMonitor: {}, audit: {files: {claimRef: {name: logs}, retentionPeriod: 2160h}}}, network: {networkPolicy: {from: [{podSelector: {}}]}}}
 ---
 kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, network: {networkPolicy: {from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.0.0.0/8]}}], metricsFrom: [{ipBlock: {cidr: 10.0.0.0/8, except: [11.0.0.0/16]}}]}}}

@@ -22,8 +22,6 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AllowedTokens"):
 		return &apiv1alpha1.AllowedTokensApplyConfiguration{}
-	case v1alpha1.SchemeGroupVersion.WithKind("AuditClaim"):
-		return &apiv1alpha1.AuditClaimApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditFilesSpec"):
 		return &apiv1alpha1.AuditFilesSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditLinesSpec"):
@@ -38,6 +36,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.CatalogueSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Choice"):
 		return &apiv1alpha1.ChoiceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ClaimReference"):
+		return &apiv1alpha1.ClaimReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConfigMapReference"):
 		return &apiv1alpha1.ConfigMapReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConfirmSpec"):

@@ -66,7 +66,7 @@ func (r *reader) read(ctx context.Context, endpoint *v1alpha1.MCPEndpoint, show 
 func (r *reader) tellMissing(pods []corev1.Pod, files *v1alpha1.AuditFilesSpec) {
 	elsewhere := "; spec.observability.audit.files would have kept them"
 	if files != nil {
-		elsewhere = fmt.Sprintf("; claim %s has them, in its folder %s", files.Claim.Name, r.endpoint.Name)
+		elsewhere = fmt.Sprintf("; claim %s has them, in its folder %s", files.ClaimRef.Name, r.endpoint.Name)
 	}
 	var oldest time.Time
 	for i := range pods {

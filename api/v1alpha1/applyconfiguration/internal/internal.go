@@ -87,32 +87,31 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Audience
   scalar: string
-- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditClaim
-  map:
-    fields:
-    - name: name
-      type:
-        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditDelivery
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditFilesSpec
   map:
     fields:
-    - name: claim
+    - name: claimRef
       type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditClaim
-    - name: maxAge
-      type:
-        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ClaimReference
     - name: maxFileBytes
       type:
         scalar: numeric
     - name: maxTotalBytes
       type:
         scalar: numeric
+    - name: retentionPeriod
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditFormat
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditLinesSpec
   map:
     fields:
+    - name: delivery
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditDelivery
     - name: files
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditFilesSpec
@@ -122,9 +121,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: reads
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditReads
-    - name: required
-      type:
-        scalar: boolean
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditReads
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
@@ -196,6 +192,12 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
     - name: value
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ClaimReference
+  map:
+    fields:
+    - name: name
       type:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ClaimValue

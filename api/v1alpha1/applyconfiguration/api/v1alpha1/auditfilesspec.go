@@ -10,16 +10,16 @@ import (
 // with apply.
 //
 // AuditFilesSpec keeps audit lines in files. Each pod has files of its own, in the folder of the claim that has the endpoint's name. A new
-// one begins each day, and when one is full. Nothing is removed unless maxAge or maxTotalBytes says so.
+// one begins each day, and when one is full. Nothing is removed unless retentionPeriod or maxTotalBytes says so.
 type AuditFilesSpecApplyConfiguration struct {
-	// claim names a PersistentVolumeClaim of the endpoint's namespace. Pods on several nodes need one with the access mode ReadWriteMany.
-	Claim *AuditClaimApplyConfiguration `json:"claim,omitempty"`
+	// claimRef names a PersistentVolumeClaim of the endpoint's namespace. Pods on several nodes need one with the access mode ReadWriteMany.
+	ClaimRef *ClaimReferenceApplyConfiguration `json:"claimRef,omitempty"`
 	// maxFileBytes is about how many bytes a file gets; 104857600 (100 MiB) when absent.
 	MaxFileBytes *int64 `json:"maxFileBytes,omitempty"`
 	// maxTotalBytes is how many bytes all files of the endpoint may have together: the oldest are removed. No bound when absent.
 	MaxTotalBytes *int64 `json:"maxTotalBytes,omitempty"`
-	// maxAge is how long a file stays after its last line; for ever when absent.
-	MaxAge *v1.Duration `json:"maxAge,omitempty"`
+	// retentionPeriod is how long a file stays after its last line; for ever when absent.
+	RetentionPeriod *v1.Duration `json:"retentionPeriod,omitempty"`
 }
 
 // AuditFilesSpecApplyConfiguration constructs a declarative configuration of the AuditFilesSpec type for use with
@@ -28,11 +28,11 @@ func AuditFilesSpec() *AuditFilesSpecApplyConfiguration {
 	return &AuditFilesSpecApplyConfiguration{}
 }
 
-// WithClaim sets the Claim field in the declarative configuration to the given value
+// WithClaimRef sets the ClaimRef field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Claim field is set to the value of the last call.
-func (b *AuditFilesSpecApplyConfiguration) WithClaim(value *AuditClaimApplyConfiguration) *AuditFilesSpecApplyConfiguration {
-	b.Claim = value
+// If called multiple times, the ClaimRef field is set to the value of the last call.
+func (b *AuditFilesSpecApplyConfiguration) WithClaimRef(value *ClaimReferenceApplyConfiguration) *AuditFilesSpecApplyConfiguration {
+	b.ClaimRef = value
 	return b
 }
 
@@ -52,10 +52,10 @@ func (b *AuditFilesSpecApplyConfiguration) WithMaxTotalBytes(value int64) *Audit
 	return b
 }
 
-// WithMaxAge sets the MaxAge field in the declarative configuration to the given value
+// WithRetentionPeriod sets the RetentionPeriod field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the MaxAge field is set to the value of the last call.
-func (b *AuditFilesSpecApplyConfiguration) WithMaxAge(value v1.Duration) *AuditFilesSpecApplyConfiguration {
-	b.MaxAge = &value
+// If called multiple times, the RetentionPeriod field is set to the value of the last call.
+func (b *AuditFilesSpecApplyConfiguration) WithRetentionPeriod(value v1.Duration) *AuditFilesSpecApplyConfiguration {
+	b.RetentionPeriod = &value
 	return b
 }

@@ -17,9 +17,10 @@ type AuditLinesSpecApplyConfiguration struct {
 	// format is JSON for lines of the server's own, or OCSF for events of the Open Cybersecurity Schema Framework: its class Datastore
 	// Activity, with the profile for AI operations. JSON when absent.
 	Format *apiv1alpha1.AuditFormat `json:"format,omitempty"`
-	// required has a call fail if its line cannot be written. A call that changes something then has a line before it, too, with the
-	// outcome intent; a call that reads is answered after its line is written. Otherwise such lines are lost, and the log says how many.
-	Required *bool `json:"required,omitempty"`
+	// delivery is Required for calls that fail if their line cannot be written. A call that changes something then has a line before it,
+	// too, with the outcome intent; a call that reads is answered after its line is written. With BestEffort, the default, such lines are
+	// lost, and the log and a metric say how many.
+	Delivery *apiv1alpha1.AuditDelivery `json:"delivery,omitempty"`
 	// files keep the lines in files of a claim, too: beside the standard output of the pods, whose logs go with them.
 	Files *AuditFilesSpecApplyConfiguration `json:"files,omitempty"`
 }
@@ -46,11 +47,11 @@ func (b *AuditLinesSpecApplyConfiguration) WithFormat(value apiv1alpha1.AuditFor
 	return b
 }
 
-// WithRequired sets the Required field in the declarative configuration to the given value
+// WithDelivery sets the Delivery field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Required field is set to the value of the last call.
-func (b *AuditLinesSpecApplyConfiguration) WithRequired(value bool) *AuditLinesSpecApplyConfiguration {
-	b.Required = &value
+// If called multiple times, the Delivery field is set to the value of the last call.
+func (b *AuditLinesSpecApplyConfiguration) WithDelivery(value apiv1alpha1.AuditDelivery) *AuditLinesSpecApplyConfiguration {
+	b.Delivery = &value
 	return b
 }
 
