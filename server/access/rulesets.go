@@ -109,6 +109,14 @@ func (g *grants) of(set *ruleSet) *rights {
 	}
 	r := compileRights(rules, g.models)
 	r.limits = &g.limits
-	set.compiled.Store(&compiledRights{g.number, r})
-	return r
+	made := &compiledRights{g.number, r}
+	for { // another request may have made them meanwhile: all have the same
+		known := set.compiled.Load()
+		if known != nil && known.grants == g.number {
+			return known.rights
+		}
+		if set.compiled.CompareAndSwap(known, made) {
+			return r
+		}
+	}
 }
