@@ -41,3 +41,23 @@ type RelationSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]*(_[a-z0-9]+)*$`
 	ReverseName string `json:"reverseName,omitempty"`
 }
+
+// InlineSpec is a model whose rows belong to a row of the model at hand.
+type InlineSpec struct {
+	// model is the inline's model, of the same endpoint.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9_]*$`
+	Model string `json:"model,omitempty"`
+	// foreignKey is the inline's column or field that refers to this model; absent, its only foreign key that does.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	ForeignKey string `json:"foreignKey,omitempty"`
+	// max is the most rows that one call shows or changes; 100 when absent.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	Max int32 `json:"max,omitempty"`
+}
