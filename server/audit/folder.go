@@ -76,12 +76,13 @@ func (f *Folder) Write(line []byte) (int, error) {
 
 // isOver reports whether a line of so many bytes belongs in a new file.
 func (f *Folder) isOver(length int64) bool {
-	return f.file == nil || f.dayOf(f.begun) != f.dayOf(f.now()) || f.limits.MaxFileBytes > 0 && f.size > 0 && f.size+length > f.limits.MaxFileBytes
+	return f.file == nil || !dayOf(f.begun).Equal(dayOf(f.now())) || f.limits.MaxFileBytes > 0 && f.size > 0 && f.size+length > f.limits.MaxFileBytes
 }
 
-func (f *Folder) dayOf(t time.Time) int64 { return t.Unix() / secondsOfDay }
+const day = 24 * time.Hour
 
-const secondsOfDay = 24 * 60 * 60
+// dayOf returns the day of a moment, in UTC.
+func dayOf(t time.Time) time.Time { return t.UTC().Truncate(day) }
 
 // The names of files: their time sorts them.
 const (
@@ -131,7 +132,7 @@ func (f *Folder) removeOld() {
 	now := f.now()
 	for i := range files {
 		k := &files[i]
-		if newest[k.server] == k.path && now.Sub(k.begun) < 2*secondsOfDay*time.Second {
+		if newest[k.server] == k.path && now.Sub(k.begun) < 2*day {
 			continue // its server may be writing to it
 		}
 		tooOld := f.limits.MaxAge > 0 && now.Sub(k.changed) > f.limits.MaxAge

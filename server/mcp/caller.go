@@ -36,10 +36,7 @@ func (c *callContext) Value(key any) any {
 
 // Caller is where the message came from, as far as it says so itself (audit.Origin).
 func (x *exchange) Caller() *audit.Caller {
-	c := &audit.Caller{Address: x.address, Client: x.header.Get("User-Agent")}
-	if host, _, err := net.SplitHostPort(x.address); err == nil {
-		c.Address = host
-	}
+	c := &audit.Caller{Address: hostOf(x.address), Client: x.header.Get("User-Agent")}
 	trace := x.header.Get(traceparentKey)
 	if m := x.asked; m != nil {
 		c.Request = string(m.id)
@@ -57,6 +54,14 @@ func (x *exchange) Caller() *audit.Caller {
 		c.Trace = parts[1]
 	}
 	return c
+}
+
+// hostOf is the IP address of host:port.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
 }
 
 // clientOf is the name and version of a clientInfo; "" if there is none.

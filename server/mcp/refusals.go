@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"log/slog"
-	"net"
 	"sync"
 	"time"
 
@@ -98,10 +97,7 @@ func (r *refusals) tell(c *refusedCaller) {
 	if cause.Reason == access.Missing {
 		return
 	}
-	address := c.address
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		address = host
-	}
+	address := hostOf(c.address)
 	if cause.Genuine && r.options.RefusedUse != nil {
 		r.options.RefusedUse(cause, address, c.at)
 	}

@@ -87,6 +87,15 @@ func (c *Cluster) Tokens(ctx context.Context, endpoint types.NamespacedName, eve
 	return ours, nil
 }
 
+// TokensInReach returns the MCPTokens of an endpoint from all namespaces, or from its own alone if the person may not list the others.
+func (c *Cluster) TokensInReach(ctx context.Context, endpoint types.NamespacedName) ([]v1alpha1.MCPToken, error) {
+	tokens, err := c.Tokens(ctx, endpoint, true)
+	if apierrors.IsForbidden(err) {
+		return c.Tokens(ctx, endpoint, false)
+	}
+	return tokens, err
+}
+
 // Explain makes an error of the API server say what to do.
 func Explain(err error) error {
 	var unreachable *url.Error

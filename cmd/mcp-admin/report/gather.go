@@ -109,10 +109,7 @@ func (r *report) dependents(ctx context.Context, k *cluster.Cluster, key types.N
 		all = append(all, r.cleaned(&x.ObjectMeta, x.Spec, x.Status))
 	}
 	r.addObject("objects/mcpmodelexposures.yaml", "its MCPModelExposures", all)
-	tokens, err := k.Tokens(ctx, key, true)
-	if err != nil {
-		tokens, err = k.Tokens(ctx, key, false)
-	}
+	tokens, err := k.TokensInReach(ctx, key)
 	if err != nil {
 		r.missing("mcptokens", err)
 	}
@@ -172,7 +169,7 @@ func (r *report) log(ctx context.Context, k *cluster.Cluster, pod *corev1.Pod, n
 	r.add(name, fmt.Sprintf("the last %d lines of its log", logLines), text)
 }
 
-// event is what the report has of an event.
+// event describes an event of Kubernetes in the report.
 type event struct {
 	Object  string    `json:"object"`
 	Type    string    `json:"type"`
@@ -182,7 +179,7 @@ type event struct {
 	Last    time.Time `json:"last,omitzero"`
 }
 
-// events has those of the endpoint's own objects and of its pods.
+// events adds the events of the endpoint, its models and tokens, and its pods.
 func (r *report) events(ctx context.Context, k *cluster.Cluster, e *v1alpha1.MCPEndpoint) {
 	var list corev1.EventList
 	if err := k.List(ctx, &list, client.InNamespace(e.Namespace)); err != nil {
@@ -207,7 +204,7 @@ func (r *report) events(ctx context.Context, k *cluster.Cluster, e *v1alpha1.MCP
 	r.addObject("events.yaml", "events of the endpoint, its models and tokens, and its pods", all)
 }
 
-// shape is what the report has of an endpoint's Config: no entry of a token, and no setting.
+// shape describes one Secret of an endpoint's Config. It holds no entry of a token, and no setting.
 type shape struct {
 	Secret   string   `json:"secret"`
 	Bytes    int      `json:"bytes"`
@@ -219,7 +216,7 @@ type shape struct {
 	Problem  string   `json:"problem,omitempty"`
 }
 
-// config has the shape of the endpoint's Config.
+// config adds the shapes of the endpoint's Config.
 func (r *report) config(ctx context.Context, k *cluster.Cluster, e *v1alpha1.MCPEndpoint) {
 	base := e.ConfigSecretName()
 	var all []shape

@@ -3,10 +3,10 @@ package status
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,14 +22,15 @@ type Status struct {
 	// Endpoint is namespace/name.
 	Endpoint string `json:"endpoint"`
 	Ready    bool   `json:"ready"`
-	// Reason and Message are those of the condition Ready.
+	// Reason and Message come from the condition Ready.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	URL     string `json:"url,omitempty"`
-	// Revision is that of the main part of the Config.
+	// Revision is the revision of the main part of the Config.
 	Revision   int64              `json:"revision"`
 	Conditions []metav1.Condition `json:"conditions"`
-	// Problems are what is wrong with the endpoint and all that belongs to it, each with a command that helps. Notes are not wrong.
+	// Problems say what is wrong with the endpoint, its models, tokens and pods, each with a command that helps. Notes say what is
+	// worth knowing and not wrong.
 	Problems []doctor.Problem `json:"problems"`
 	Notes    []doctor.Problem `json:"notes"`
 	Database Database         `json:"database"`
@@ -128,10 +129,7 @@ func Collect(ctx context.Context, k *cluster.Cluster, key types.NamespacedName, 
 	exposures, err := k.Exposures(ctx, key)
 	s.unseen("mcpmodelexposures", err)
 	s.models(exposures)
-	tokens, err := k.Tokens(ctx, key, true)
-	if apierrors.IsForbidden(err) {
-		tokens, err = k.Tokens(ctx, key, false)
-	}
+	tokens, err := k.TokensInReach(ctx, key)
 	s.unseen("mcptokens", err)
 	s.tokens(tokens)
 	s.warn()
@@ -147,7 +145,7 @@ func nonNil[T any](of []T) []T {
 
 // unseen notes what could not be listed, unless the examination has said so.
 func (s *Status) unseen(what string, err error) {
-	if err == nil || slices.ContainsFunc(s.Unseen, func(told string) bool { return len(told) > len(what) && told[:len(what)+1] == what+":" }) {
+	if err == nil || slices.ContainsFunc(s.Unseen, func(told string) bool { return strings.HasPrefix(told, what+":") }) {
 		return
 	}
 	s.Unseen = append(s.Unseen, what+": "+err.Error())
