@@ -24,7 +24,7 @@ type AuditLinesSpec struct {
 	Files *AuditFilesSpec `json:"files,omitempty"`
 }
 
-// AuditReads is what audit lines tell about calls that read.
+// AuditReads says how much audit lines tell about calls that read.
 // +kubebuilder:validation:Enum=None;Summary;Rows
 type AuditReads string
 

@@ -294,7 +294,7 @@ type ObservabilitySpec struct {
 	PodMonitor *PodMonitorSpec `json:"podMonitor,omitempty"`
 }
 
-// MetricsDetail is what the metrics of calls tell apart.
+// MetricsDetail says whether the metrics of calls have series for each model.
 // +kubebuilder:validation:Enum=PerOperation;PerModel
 type MetricsDetail string
 

@@ -38,7 +38,7 @@ var Server = []Metric{
 	},
 	{
 		Name:     "mcp_admin_server_callers_refused_total",
-		Meaning:  "requests whose caller was not let in, by `reason`; token is any text that is no token in force, the others are of tokens that others issue",
+		Meaning:  "requests whose caller was not let in, by `reason`: expired, inactive, unknown and more",
 		Question: `rate(mcp_admin_server_callers_refused_total[5m])`,
 		Alerts:   []string{"MCPCallersRefused"},
 	},

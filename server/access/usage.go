@@ -10,8 +10,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// Usage remembers the hour in which each token was used last, and the tokens that were shown though they are not in force. It outlives a Config, and is safe for concurrent use. A token
-// that is used again within the hour costs a look-up, and no memory.
+// Usage remembers the hour in which each token was used last, and the tokens that were shown though they are not in force. It outlives
+// a Config, and is safe for concurrent use. A token that is used again within the hour costs a look-up, and no memory.
 type Usage struct {
 	mu   sync.RWMutex
 	uses map[string]*use

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
-// report is what goes into the archive.
+// report holds the files of the archive.
 type report struct {
 	files []file
 	// left says what was left out, or could not be read.

@@ -71,7 +71,8 @@ func clean(field string, value any) any {
 	return value
 }
 
-// about is what stays of an object's metadata: no annotation, as any may be there, and no label but the operator's.
+// about returns an object's metadata for the report. Annotations are left out, because people may write anything there, and of the labels
+// all but the operator's.
 func about(m *metav1.ObjectMeta) map[string]any {
 	a := map[string]any{"namespace": m.Namespace, "name": m.Name, "uid": m.UID, "generation": m.Generation, "creationTimestamp": m.CreationTimestamp}
 	if m.DeletionTimestamp != nil {

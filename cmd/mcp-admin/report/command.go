@@ -33,8 +33,8 @@ filters and texts that people wrote. In messages and logs it blots out what look
 models, tables, columns, tokens and groups stay, and so do the audit lines of the logs, which name rows by their ids if the endpoint's
 audit records reads: look through the archive before you pass it on.
 
-Rights: those of "mcp-admin status"; get deployments and pods/log; list events; get secrets, for the Config's shape alone. It says what it
-could not read.`,
+Rights: those of "mcp-admin status"; get deployments and pods/log; list events; get secrets, for the Config's shape alone. The report
+names what it could not read.`,
 		Example: `  mcp-admin report shop -n shop
   mcp-admin report shop -n shop -o shop.tar.gz
   tar -tzf shop.tar.gz`,

@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 )
 
-// Counted is what the pods have counted since they started, together.
+// Counted adds up what all pods have counted since they started.
 type Counted struct {
 	// Pods is how many pods' metrics were read.
 	Pods int `json:"pods"`
