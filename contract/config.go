@@ -66,6 +66,8 @@ type Endpoint struct {
 	AuditLines AuditLines `json:"auditLines,omitzero"`
 	// MetricsPerModel is set if the metrics of calls tell the models apart.
 	MetricsPerModel bool `json:"metricsPerModel,omitempty"`
+	// Tracing says where spans are sent; nil: nowhere, if the environment of the server does not say so.
+	Tracing *Tracing `json:"tracing,omitempty"`
 	// Idempotency is the table of the database in which the answers of calls with an idempotency key are kept; nil: such calls
 	// are refused.
 	Idempotency *AuditTable `json:"idempotency,omitempty"`

@@ -128,6 +128,9 @@ func (e *Endpoint) check(fail fault) {
 	if e.Idempotency != nil && e.Idempotency.Name == "" {
 		fail("idempotency.name", "is missing")
 	}
+	if e.Tracing != nil {
+		e.Tracing.check(fail.at("tracing"))
+	}
 	e.Database.check(fail.at("database"))
 	e.Authentication.check(fail.at("authentication"))
 }

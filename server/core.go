@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
 
@@ -31,6 +32,11 @@ type core struct {
 	audit   *audit.Log
 	kept    *call.KeptAnswers
 	hooks   *webhook.Client
+	tracer  *tracing.Tracer
+	// environment is the server's, for OpenTelemetry's variables.
+	environment func(string) string
+	// version is the server's.
+	version string
 	// now is the clock; nil is time.Now.
 	now func() time.Time
 
@@ -68,10 +74,13 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		log:            s.Log,
 		metrics:        metrics,
 		audit:          s.Audit,
-		databases:      databases{open: s.OpenDatabase, sqliteFile: s.SQLiteFile, sqliteInitDir: s.SQLiteInitDir},
+		databases:      databases{open: s.OpenDatabase, sqliteFile: s.SQLiteFile, sqliteInitDir: s.SQLiteInitDir, metrics: metrics, pod: s.environment()("POD_NAME")},
 		wakes:          newWakes(),
 		kept:           call.NewKeptAnswers(),
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
+		tracer:         tracing.New(s.Log, metrics.SpansDropped),
+		environment:    s.environment(),
+		version:        s.Version,
 		now:            s.Now,
 		issuersChanged: make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
@@ -112,6 +121,7 @@ func (c *core) apply(update source.Update) {
 	}
 	c.readTokens(before, &update)
 	c.configureVerifier(&update)
+	c.configureTracing(&update)
 	if s := c.snapshot.Load(); reopened || !sameModels(before.Config, update.Config) {
 		if c.rebuild(); c.models.unread {
 			wake(c.wakes.unfit)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
+	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
 // An openDatabase is the database that calls are answered from, and the context in which its schema is read.
@@ -32,6 +34,8 @@ type openDatabase struct {
 // A target says which database it is and how it is used. Another target is opened anew; credentials are no part of it.
 type target struct {
 	settings contract.Database
+	// endpoint is the endpoint's name.
+	endpoint string
 	// engine is never "" but in the zero target.
 	engine string
 	// address is the connection without its credentials.
@@ -46,7 +50,7 @@ type target struct {
 // stays: connections that are open go on, and new ones tell what is missing.
 func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target) target {
 	d := endpoint.Database
-	t := target{settings: d, engine: d.Engine, audit: endpoint.Audit, idempotency: endpoint.Idempotency}
+	t := target{endpoint: endpoint.Name, settings: d, engine: d.Engine, audit: endpoint.Audit, idempotency: endpoint.Idempotency}
 	if t.engine != contract.EngineSQLite {
 		found, err := d.Source().Resolve(connection)
 		if err != nil {
@@ -88,6 +92,10 @@ type databases struct {
 	uses poolUses
 	// replicasProblem says why the database's replicas are not read from; "" if they are, or if there are none.
 	replicasProblem string
+	// metrics count what is asked of the databases; nil counts and traces nothing.
+	metrics *telemetry.Metrics
+	// pod is the name of the server's pod; "" if it is in none.
+	pod string
 }
 
 // reopen opens an update's database if another one is open, and reports whether it did.
@@ -122,7 +130,7 @@ func (d *databases) reopen(update *source.Update) bool {
 	open := func(l login) database.DB { return d.open(wanted.engine, d.settingsFor(wanted, l)) }
 	rotating := newRotatingDatabase(open(d.login))
 	db := &openDatabase{
-		DB: newSharedDatabase(rotating, wanted.settings.MaxConnections, &d.uses.primary, &d.uses.writer), ctx: ctx, cancel: cancel,
+		DB: newSharedDatabase(d.observe(rotating, wanted), wanted.settings.MaxConnections, &d.uses.primary, &d.uses.writer), ctx: ctx, cancel: cancel,
 		rotating: rotating, login: d.login,
 	}
 	d.current, d.replicasProblem = db, ""
@@ -131,7 +139,8 @@ func (d *databases) reopen(update *source.Update) bool {
 	}
 	db.open = open
 	if replicas := wanted.settings.Replicas; replicas != nil {
-		db.replicated = newReplicatedDatabase(db.DB, rotating, replicas, wanted.replicasLogin(update), d.replicaPools(wanted), &d.uses.replicas)
+		db.replicated = newReplicatedDatabase(db.DB, rotating, replicas, wanted.replicasLogin(update), d.replicaPools(wanted),
+			func(db database.DB) database.DB { return d.observe(db, wanted) }, &d.uses.replicas)
 		if wanted.engine == contract.EngineMySQL {
 			db.replicated.database = wanted.address.Database
 		}
@@ -219,10 +228,23 @@ func (r *retirement) closeAll() {
 // settingsFor returns the settings by which a database is opened.
 func (d *databases) settingsFor(t target, l login) database.Settings {
 	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir}
-	settings.Engine = t.engine
+	settings.Engine, settings.Application = t.engine, applicationName(t.endpoint, d.pod)
 	settings.Use, settings.WriterUse = &d.uses.primary, &d.uses.writer
 	l.apply(&settings)
 	return settings
+}
+
+// applicationName is what the server calls itself at the database: with the endpoint's name, and the end of the pod's, by which the
+// endpoint's pods differ.
+func applicationName(endpoint, pod string) string {
+	if endpoint == "" {
+		return ""
+	}
+	name := "mcp-admin/" + endpoint
+	if i := strings.LastIndexByte(pod, '-'); i >= 0 {
+		name += pod[i:]
+	}
+	return name[:min(len(name), 63)]
 }
 
 // openEngine opens a database of the engine.

@@ -53,13 +53,15 @@ type sample struct {
 
 var _ database.Replicated = (*replicatedDatabase)(nil)
 
-// newReplicatedDatabase adds replicas to a database; shared is primary with its shares.
-func newReplicatedDatabase(shared database.DB, primary *rotatingDatabase, d *contract.Replicas, l login, open func(login) database.DB, use *database.PoolUse) *replicatedDatabase {
+// newReplicatedDatabase adds replicas to a database; shared is primary with its shares, and observe is asked what to read the
+// replicas through.
+func newReplicatedDatabase(shared database.DB, primary *rotatingDatabase, d *contract.Replicas, l login, open func(login) database.DB,
+	observe func(database.DB) database.DB, use *database.PoolUse) *replicatedDatabase {
 	r := &replicatedDatabase{
 		DB: shared, primary: primary, replicas: newRotatingDatabase(open(l)), open: open, login: l,
 		maxStaleness: time.Duration(d.MaxStaleness), trouble: make(chan struct{}, 1), written: map[string]time.Time{},
 	}
-	r.reads = newSharedDatabase(r.replicas, d.MaxConnections, use, nil)
+	r.reads = newSharedDatabase(observe(r.replicas), d.MaxConnections, use, nil)
 	return r
 }
 

@@ -41,7 +41,7 @@ func readsItsOwnWrites(t *testing.T) {
 	replica := &log{name: "replica", replay: &replay, servers: 1}
 	primary := newRotatingDatabase(&log{name: "primary", position: &position})
 	r := newReplicatedDatabase(primary, primary, &contract.Replicas{MaxStaleness: contract.Duration(300 * time.Millisecond), MaxConnections: 2}, login{},
-		func(login) database.DB { return replica }, nil)
+		func(login) database.DB { return replica }, func(db database.DB) database.DB { return db }, nil)
 	known := false
 	look := func() string {
 		usable, problem := r.look(t.Context(), login{}, &known)

@@ -54,6 +54,8 @@ type Server struct {
 	// DrainDelay is how long requests are still accepted after Run was told to end, while readiness already says no, so
 	// that whoever routes here hears of it first; 0 is not at all.
 	DrainDelay time.Duration
+	// Environment has OpenTelemetry's variables; nil is the process's own.
+	Environment func(string) string
 	// Profiles has the admin port serve profiles of the process.
 	Profiles bool
 	// OpenDatabase opens a database of one of contract's engines; nil opens the real ones.
@@ -76,11 +78,13 @@ func (s *Server) Run(ctx context.Context) error {
 	metrics := telemetry.NewMetrics()
 	core := newCore(s, metrics)
 	defer core.close()
+	defer core.tracer.Close()
 	usage := access.NewUsage(time.Now())
 	handler := mcp.NewHandler(mcp.Options{
 		Endpoint:        core.endpoint,
 		DatabaseTrouble: core.lookAgain,
 		Metrics:         metrics,
+		Tracer:          core.tracer,
 		Log:             s.Log,
 		Audit:           core.audit,
 		Verifier:        core.verifier,

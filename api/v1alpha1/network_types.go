@@ -288,6 +288,9 @@ type ObservabilitySpec struct {
 	// called on it; PerOperation, the default, has one for each operation. An endpoint of many models has many series then.
 	// +optional
 	Metrics MetricsDetail `json:"metrics,omitempty"`
+	// tracing sends a trace of each call to a collector of OpenTelemetry; none when absent (docs/traces.md).
+	// +optional
+	Tracing *TracingSpec `json:"tracing,omitempty"`
 	// podMonitor makes a PodMonitor of the Prometheus operator (monitoring.coreos.com/v1), which has the metrics of every
 	// server pod read; none when absent.
 	// +optional

@@ -38,6 +38,8 @@ type serveOptions struct {
 	clientSecret        string
 	clientDir           string
 	tlsSecret, tlsDir   string
+	tracingSecret       string
+	tracingDir          string
 	serviceAccountDir   string
 	sqliteFile          string
 	sqliteInitDir       string
@@ -93,6 +95,8 @@ process ends.`,
 	f.StringVar(&o.replicasDir, "replicas-dir", "", "folder where that Secret is mounted")
 	f.StringVar(&o.tlsSecret, "tls-secret", "", "Secret with the certificate of --listen, under tls.crt and tls.key; none: --listen speaks plain HTTP")
 	f.StringVar(&o.tlsDir, "tls-dir", "", "folder where that Secret is mounted")
+	f.StringVar(&o.tracingSecret, "tracing-headers-secret", "", "Secret with the headers that the collector of traces is sent, each key a header's name")
+	f.StringVar(&o.tracingDir, "tracing-headers-dir", "", "folder where that Secret is mounted")
 	f.StringVar(&o.serviceAccountDir, "service-account-dir", "", "folder with the service account's token and ca.crt; none: the API is not used")
 	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
@@ -201,6 +205,9 @@ func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
 
 		ClientCertificateSecret: o.clientSecret,
 		ClientCertificateDir:    o.clientDir,
+
+		TracingHeadersSecret: o.tracingSecret,
+		TracingHeadersDir:    o.tracingDir,
 
 		CertificateSecret: o.tlsSecret,
 		CertificateDir:    o.tlsDir,

@@ -111,6 +111,16 @@ var Server = []Metric{
 		Question: `sum by (pool, cause) (rate(mcp_admin_database_connections_closed_total[5m]))`,
 	},
 	{
+		Name:     "mcp_admin_database_operation_duration_seconds",
+		Meaning:  "how long the database took, with the wait for a connection, by `operation` (SELECT, COMMIT, …) and `outcome`: ok, or the class of the error",
+		Question: `histogram_quantile(0.99, sum by (operation, le) (rate(mcp_admin_database_operation_duration_seconds_bucket[5m])))`,
+	},
+	{
+		Name:     "mcp_admin_trace_spans_dropped_total",
+		Meaning:  "spans that the collector did not get, by `reason`: queue_full, export_failed",
+		Question: `rate(mcp_admin_trace_spans_dropped_total[5m])`,
+	},
+	{
 		Name:     "mcp_admin_database_up",
 		Meaning:  "1 while the newest attempt to reach the database succeeded",
 		Question: `min(mcp_admin_database_up) < 1`,

@@ -53,6 +53,9 @@ func ServerSecrets(e *v1alpha1.MCPEndpoint) []string {
 	if tls := e.Spec.Server.TLS; tls != nil && !slices.Contains(names, tls.CertificateSecretRef.Name) {
 		names = append(names, tls.CertificateSecretRef.Name)
 	}
+	if name := e.Spec.Observability.Tracing.HeadersSecret(); name != "" && !slices.Contains(names, name) {
+		names = append(names, name)
+	}
 	return names
 }
 

@@ -32,6 +32,7 @@ const (
 	replicasDir       = "/etc/mcp-admin/replicas"
 	caDir             = "/etc/mcp-admin/ca"
 	clientDir         = "/etc/mcp-admin/client-certificate"
+	tracingDir        = "/etc/mcp-admin/tracing-headers"
 	tlsDir            = "/etc/mcp-admin/tls"
 	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
 	sqliteDir         = "/var/lib/mcp-admin"
@@ -187,6 +188,10 @@ func podSpec(e *v1alpha1.MCPEndpoint, options PodOptions) *applycore.PodSpecAppl
 	if tls := e.Spec.Server.TLS; tls != nil {
 		mountSecret(pod, container, "tls", tls.CertificateSecretRef.Name, tlsDir)
 		container.WithArgs("--tls-secret="+tls.CertificateSecretRef.Name, "--tls-dir="+tlsDir)
+	}
+	if name := e.Spec.Observability.Tracing.HeadersSecret(); name != "" {
+		mountSecret(pod, container, "tracing-headers", name, tracingDir)
+		container.WithArgs("--tracing-headers-secret="+name, "--tracing-headers-dir="+tracingDir)
 	}
 	return pod.WithContainers(container)
 }

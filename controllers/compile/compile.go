@@ -155,6 +155,14 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 	}
 	entry.AuditLines = auditLines(&e.Spec.Observability.Audit)
 	entry.MetricsPerModel = e.Spec.Observability.Metrics == v1alpha1.MetricsPerModel
+	if tracing := e.Spec.Observability.Tracing; tracing != nil {
+		entry.Tracing = &contract.Tracing{
+			URL: tracing.Endpoint, Protocol: string(tracing.EffectiveProtocol()), RatePerMillion: int(tracing.EffectiveSamplingRatePerMillion()),
+			Headers:    tracing.HeadersSecretRef != nil,
+			Arguments:  tracing.RecordArguments == v1alpha1.RecordArgumentNames,
+			Statements: tracing.RecordStatements == v1alpha1.RecordStatementText,
+		}
+	}
 	if kept := e.Spec.Idempotency; kept != nil {
 		entry.Idempotency = &contract.AuditTable{Schema: kept.Table.Schema, Name: kept.Table.Name}
 	}

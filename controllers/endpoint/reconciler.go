@@ -52,6 +52,8 @@ type endpointScope struct {
 	// certificateProblem says why the Secret of the endpoint's own certificate cannot be used; nil if it can, or none is
 	// needed.
 	certificateProblem *condition.Finding
+	// tracingProblem says why no traces are sent; nil if they are, or none are asked for.
+	tracingProblem *condition.Finding
 	// workloadProblem says why the workload could not be applied; nil if it could.
 	workloadProblem *condition.Finding
 	deployment      *appsv1.Deployment

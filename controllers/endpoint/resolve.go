@@ -20,7 +20,20 @@ func (r *Reconciler) resolve(ctx context.Context, s *endpointScope) error {
 	if err := r.resolveDatabase(ctx, s); err != nil {
 		return err
 	}
+	if err := r.resolveTracing(ctx, s); err != nil {
+		return err
+	}
 	return r.resolveCertificate(ctx, s)
+}
+
+// resolveTracing checks that the Secret of the headers for the collector of traces exists. Without it the endpoint answers all the
+// same.
+func (r *Reconciler) resolveTracing(ctx context.Context, s *endpointScope) error {
+	name := s.endpoint.Spec.Observability.Tracing.HeadersSecret()
+	if name == "" {
+		return nil
+	}
+	return r.require(ctx, s, "Secret", name, v1alpha1.ReasonSecretNotFound, &s.tracingProblem)
 }
 
 // resolveDatabase checks that the user's objects exist that the server needs to reach its database. Only the server

@@ -36,6 +36,9 @@ func (r *Reconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointStatus {
 			status.Notes = append(status.Notes, excerpt.Of("database: "+d.Notes, condition.MaxNote))
 		}
 	}
+	if s.tracingProblem != nil && len(status.Notes) < condition.MaxEndpointNotes {
+		status.Notes = append(status.Notes, excerpt.Of("no traces are sent: "+s.tracingProblem.Message, condition.MaxNote))
+	}
 	countPods(s, &status)
 	ready := condition.Holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL)
 	if unwatched := r.Namespaces.Unwatched(e); unwatched != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // maxRuns is the most runs of one transaction. The pause before run n+1 is random, and less than firstPause doubled n
@@ -42,6 +44,7 @@ func Transact(ctx context.Context, db Transactor, within time.Duration, do func(
 		if run == maxRuns || late || !sleep(ctx, pause) {
 			return failure.lasting()
 		}
+		tracing.Happened(ctx, tracing.RunAgain)
 	}
 }
 

@@ -6,9 +6,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
+// DefaultApplication is the Application of a server that is told none.
+const DefaultApplication = "mcp-admin-server"
+
 // Settings say how to reach a database. The functions are called for every new connection.
 type Settings struct {
 	contract.Database
+	// Application is what the server calls itself at the database: printable ASCII, at most 63 bytes; "" is "mcp-admin-server". An
+	// application_name of the connection counts more.
+	Application string
 	// Audit names the audit table; nil if there is none. Introspect makes the table if it is missing.
 	Audit *contract.AuditTable
 	// Idempotency names the table of kept answers; nil if there is none. Introspect makes it as it makes the audit table.

@@ -3,11 +3,11 @@ package mcp
 import (
 	"context"
 	"net"
-	"regexp"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // callContext is the context of what a caller asks for. It says on whose behalf that is, and, as long as the exchange lasts, where it came from.
@@ -37,7 +37,7 @@ func (c *callContext) Value(key any) any {
 // Caller is where the message came from, as far as it says so itself (audit.Origin).
 func (x *exchange) Caller() *audit.Caller {
 	c := &audit.Caller{Address: hostOf(x.address), Client: x.header.Get("User-Agent")}
-	trace := x.header.Get(traceparentKey)
+	c.Trace = tracing.ID(x.ctx)
 	if m := x.asked; m != nil {
 		c.Request = string(m.id)
 		if isString(m.id) {
@@ -46,12 +46,9 @@ func (x *exchange) Caller() *audit.Caller {
 		if info := clientOf(m.inside.meta.clientInfo); info != "" {
 			c.Client = info
 		}
-		if isString(m.inside.meta.traceparent) {
-			trace = stringValue(m.inside.meta.traceparent)
-		}
 	}
-	if parts := traceparent.FindStringSubmatch(trace); parts != nil {
-		c.Trace = parts[1]
+	if c.Trace == "" {
+		c.Trace = x.parent(x.asked).Trace()
 	}
 	return c
 }
@@ -80,6 +77,3 @@ func clientOf(info []byte) string {
 	}
 	return name + " " + version
 }
-
-// traceparent is a header of W3C Trace Context, level 1: the version, the trace's id, the parent's, and flags.
-var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$`)

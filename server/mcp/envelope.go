@@ -106,6 +106,13 @@ func validUTF8(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte("\ufffd"))
 }
 
+// appendError appends a JSON-RPC error, and notes its code for the metrics and the span. data is raw JSON or nil.
+func (x *exchange) appendError(id []byte, code int, message string, data []byte) {
+	x.failure = code
+	x.noteError(code)
+	x.out = appendError(x.out, id, code, message, data)
+}
+
 // appendError appends a JSON-RPC error. data is raw JSON or nil.
 func appendError(dst, id []byte, code int, message string, data []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)

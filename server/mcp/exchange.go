@@ -9,9 +9,11 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // An exchange is one authenticated request on its way to its answer. Exchanges and their buffers are used again, so
@@ -51,6 +53,12 @@ type exchange struct {
 	reading, place, sending, exporting int64
 	// retryAfter is how long the token must wait if the status is 429.
 	retryAfter time.Duration
+
+	// span is that of the message; it records nothing if traces are off. waited is how long the request waited for a place, and
+	// failure the code of the JSON-RPC error that answers the message; 0 is none. Both are kept only while traces are on.
+	span    tracing.Span
+	waited  time.Duration
+	failure int
 
 	// form and method are labels for metrics and the log. Each has a limited number of values.
 	form   telemetry.Form
@@ -96,7 +104,7 @@ func (x *exchange) release() {
 	}
 	x.compressed, x.varies, x.shared, x.listAt = false, false, tools.List{}, 0
 	x.handler, x.ctx, x.endpoint, x.header, x.address, x.asked, x.holder, x.view = nil, nil, nil, nil, "", nil, "", tools.View{}
-	x.shown, x.token = access.Bearer{}, access.Token{}
+	x.shown, x.token, x.waited, x.failure = access.Bearer{}, access.Token{}, 0, 0
 	exchanges.Put(x)
 }
 
@@ -118,6 +126,12 @@ func (x *exchange) callTool(name string, arguments []byte) call.Result {
 	result := x.callWithinRate(name, arguments)
 	x.answered.Tool = call.Label(name)
 	x.noteResult(&result)
+	if x.span.Recording() {
+		x.describeResult(&result)
+		if x.span.WantsArguments() {
+			x.span.Set(tracing.ToolArguments.String(audit.Question(arguments)))
+		}
+	}
 	x.note("tool", name, result)
 	x.logCall(name, &result, start)
 	return result
@@ -137,6 +151,12 @@ func (x *exchange) callWithinRate(name string, arguments []byte) call.Result {
 func (x *exchange) readFrom(uri string) call.Result {
 	result := x.endpoint.ReadResource(x.onBehalf(), x.token, uri)
 	x.noteResult(&result)
+	if x.span.Recording() {
+		x.span.Set(tracing.Bytes.Int(len(result.Text)))
+		if result.IsError {
+			x.span.Set(tracing.Outcome.String(string(result.Code)))
+		}
+	}
 	x.note("resource", uri, result)
 	return result
 }

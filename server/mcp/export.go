@@ -84,7 +84,7 @@ func (h *Handler) export(a *answer, r *http.Request, x *exchange, from provenanc
 	if f.link, ok = h.openLink(a, x, text); !ok {
 		return
 	}
-	h.sendExport(f, x)
+	h.serveExport(f, x)
 }
 
 // openLink opens a link and finds its token, with the rights that it has now. It answers and returns false if the link is not good.

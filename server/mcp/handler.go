@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/rate"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Options are the settings of a Handler. What may be left out says so.
@@ -25,7 +26,9 @@ type Options struct {
 	// snapshot was built. It must not block.
 	DatabaseTrouble func()
 	Metrics         *telemetry.Metrics
-	Log             *slog.Logger
+	// Tracer has a span for each request; nil has none.
+	Tracer *tracing.Tracer
+	Log    *slog.Logger
 	// Used is called with each request's token, as namespace/name; it may be nil.
 	Used func(token string, now time.Time)
 	// RefusedUse is called with each token that a caller shows genuinely and that is not in force; it may be nil.
@@ -223,8 +226,15 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 // answer makes the answer in x.out and x.shared; false if the server, or the token, has too much to do. When it returns, it has
 // given back what the request held, except the memory of the answer itself: a slow reader delays nobody else.
 func (h *Handler) answer(x *exchange) (status int, ok bool) {
+	before := time.Time{}
+	if h.options.Tracer.Active() != nil {
+		before = time.Now()
+	}
 	if !h.budgets.enter(x) {
 		return 0, false
+	}
+	if !before.IsZero() {
+		x.waited = time.Since(before)
 	}
 	x.takeBuffer()
 	status = x.respond()

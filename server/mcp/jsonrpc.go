@@ -113,7 +113,7 @@ func (x *exchange) answerTo(m *message) (status int) {
 	case m.id == nil:
 		return http.StatusAccepted
 	}
-	return x.request(id, method, m)
+	return x.traced(m, method, (*exchange).request)
 }
 
 // replyID returns the id for the answer to a message.
@@ -133,8 +133,8 @@ func (x *exchange) refuseMessage(m *message, why string) (status int) {
 }
 
 // request answers a well-formed request. In the initialize era the status is always 200.
-func (x *exchange) request(id []byte, name string, m *message) (status int) {
-	method := methods[name]
+func (x *exchange) request(m *message, name string) (status int) {
+	id, method := m.replyID(), methods[name]
 	x.method = methodOther
 	if method != nil {
 		x.method = method.label
@@ -168,15 +168,13 @@ func (x *exchange) request(id []byte, name string, m *message) (status int) {
 
 // fail appends the error of a well-formed request.
 func (x *exchange) fail(id []byte, code int, message string) (status int) {
-	x.noteError(code)
-	x.out = appendError(x.out, id, code, message, nil)
+	x.appendError(id, code, message, nil)
 	return http.StatusOK
 }
 
 // invalid appends the error of a message that is not a request.
 func (x *exchange) invalid(id []byte, message string) (status int) {
-	x.noteError(codeInvalidRequest)
-	x.out = appendError(x.out, id, codeInvalidRequest, "Invalid request: "+message, nil)
+	x.appendError(id, codeInvalidRequest, "Invalid request: "+message, nil)
 	return http.StatusBadRequest
 }
 
@@ -188,7 +186,6 @@ func (x *exchange) refuseVersion(id []byte) (status int) {
 	data := append([]byte(`{"supported":`), supportedVersionsJSON...)
 	data = append(data, `,"requested":`...)
 	data = append(jsontext.AppendString(data, quoted(x.protocol.requested)), '}')
-	x.noteError(codeUnsupportedVersion)
-	x.out = appendError(x.out, id, codeUnsupportedVersion, "Unsupported protocol version", data)
+	x.appendError(id, codeUnsupportedVersion, "Unsupported protocol version", data)
 	return http.StatusBadRequest
 }

@@ -39,7 +39,7 @@ func (x *exchange) refuseRate(id []byte, wait time.Duration) (status int) {
 		return http.StatusTooManyRequests
 	}
 	data := strconv.AppendInt([]byte(`{"retry_after_ms":`), call.RetryAfterMilliseconds(wait), 10)
-	x.out = appendError(x.out, id, codeRefused, message, append(data, '}'))
+	x.appendError(id, codeRefused, message, append(data, '}'))
 	return http.StatusTooManyRequests
 }
 

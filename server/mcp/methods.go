@@ -193,7 +193,7 @@ func (x *exchange) readResource(id []byte, m *message) (status int) {
 			code = codeInvalidParams
 		}
 		data := append([]byte(`{"uri":`), m.inside.uri...)
-		x.out = appendError(x.out, id, code, result.Message, append(data, '}'))
+		x.appendError(id, code, result.Message, append(data, '}'))
 		return http.StatusOK
 	}
 	x.openResult(id, 0)

@@ -12,15 +12,19 @@ import (
 func (x *exchange) respond() (status int) {
 	x.protocol = protocol{}
 	if err := x.scanner.scan(x.in, &x.body); err != nil {
-		x.out = appendError(x.out, nullID, codeParse, "Parse error: "+err.Error(), nil)
+		x.appendError(nullID, codeParse, "Parse error: "+err.Error(), nil)
 		return http.StatusBadRequest
 	}
 	if x.body.kind == '{' {
 		m := &x.body.messages[0]
 		if m.jsonrpc == nil && m.id == nil && m.params == nil {
 			x.form, x.asked = telemetry.FormSimple, m
+			method := ""
+			if isString(m.method) {
+				method = stringValue(m.method)
+			}
 			began := x.begin()
-			status = x.simple(m)
+			status = x.traced(m, method, (*exchange).simple)
 			x.end(began)
 			return status
 		}
@@ -36,11 +40,11 @@ func (x *exchange) respond() (status int) {
 }
 
 // simple answers the simple form (docs/design/http.md, "Forms"): the bare result, or {"error": …} with 400.
-func (x *exchange) simple(m *message) (status int) {
+func (x *exchange) simple(m *message, method string) (status int) {
 	if !isString(m.method) {
 		return x.badSimple(codeInvalidRequest, "method is required and must be a string")
 	}
-	switch method := stringValue(m.method); method {
+	switch method {
 	case methodListTools:
 		x.method = methodListTools
 		if wait := x.overRate(methodListTools, 1); wait > 0 {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // The bounds of a body; docs/design/http.md, "Bodies".
@@ -40,15 +42,16 @@ type parameters struct {
 // metadata are the members of an object "_meta" (MCP 2026-07-28, Overview, "_meta").
 type metadata struct {
 	protocolVersion, clientCapabilities, clientInfo []byte
-	// traceparent is of W3C Trace Context.
-	traceparent []byte
+	// traceparent and tracestate are of W3C Trace Context.
+	traceparent, tracestate []byte
 }
 
 const (
 	protocolVersionKey    = "io.modelcontextprotocol/protocolVersion"
 	clientCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
 	clientInfoKey         = "io.modelcontextprotocol/clientInfo"
-	traceparentKey        = "traceparent"
+	traceparentKey        = tracing.Traceparent
+	tracestateKey         = tracing.Tracestate
 )
 
 // A keeper keeps some members of an object.
@@ -307,6 +310,8 @@ func (m *metadata) member(name []byte) (value *[]byte, inside keeper) {
 		return &m.clientInfo, nil
 	case traceparentKey:
 		return &m.traceparent, nil
+	case tracestateKey:
+		return &m.tracestate, nil
 	}
 	return nil, nil
 }

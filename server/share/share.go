@@ -10,6 +10,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // ErrBusy is returned if nothing became free in time.
@@ -93,6 +95,7 @@ func (p *Pool) Wait(ctx context.Context, name string, n int64, patience time.Dur
 	if w == nil {
 		return nil
 	}
+	defer tracing.Waited(ctx, tracing.WaitedForShare, time.Now())
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	var err error

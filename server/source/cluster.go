@@ -44,7 +44,9 @@ type Cluster struct {
 	ClientCertificateSecret, ClientCertificateDir string
 	// CertificateSecret is the Secret of the endpoint's own certificate; "" if its port does not speak TLS.
 	CertificateSecret, CertificateDir string
-	Log                               *slog.Logger
+	// TracingHeadersSecret is the Secret of the headers for the collector of traces; "" if it gets none.
+	TracingHeadersSecret, TracingHeadersDir string
+	Log                                     *slog.Logger
 
 	// patience is for tests, which have no time; zero is the usual one.
 	patience time.Duration
@@ -127,6 +129,7 @@ func (f *following) followOthers() {
 		{f.view.ca, f.CASecret, f.CADir},
 		{f.view.client, f.ClientCertificateSecret, f.ClientCertificateDir},
 		{f.view.certificate, f.CertificateSecret, f.CertificateDir},
+		{f.view.tracing, f.TracingHeadersSecret, f.TracingHeadersDir},
 	} {
 		if s.name == "" {
 			continue

@@ -36,6 +36,8 @@ type Update struct {
 	Connection, Replicas, CA, ClientCertificate Secret
 	// Certificate is the Secret of the endpoint's own certificate.
 	Certificate Secret
+	// TracingHeaders is the Secret of the headers for the collector of traces.
+	TracingHeaders Secret
 }
 
 // Secret is the content of a Secret by key; nil if it does not exist, or is not known yet. It must not be changed.

@@ -50,6 +50,7 @@ type Metrics struct {
 	revision   prometheus.Gauge
 	refused    prometheus.Gauge
 	database   prometheus.Gauge
+	databases  databaseMetrics
 }
 
 // requestLabels are the labels of requests.
@@ -82,6 +83,7 @@ func NewMetrics() *Metrics {
 	m.registry.MustRegister(requests, durations, busy, m.operations.durations, m.operations.rows, m.operations.bytes, m.limited, m.auditLost,
 		m.callers, m.revision, m.refused, m.database, metric.Build(version.String(), version.Revision(), runtime.Version()),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.databases = newDatabaseMetrics(m.registry)
 	return m
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/once"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Set performs the tools of one catalog on one database. It is never changed once it is made.
@@ -81,6 +82,9 @@ func (set *Set) perform(ctx context.Context, token access.Token, op *call.Operat
 	c := set.newCall(ctx, token, op)
 	c.Model, c.Generic = model, model == "" && !op.Global
 	r := c.ResultOf(once.Run(c, arguments))
+	if span := tracing.Of(ctx); span.Recording() {
+		describeCall(span, c, model)
+	}
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
 	if err := tell(c, &r); err != nil {
 		r.Release()
@@ -104,6 +108,23 @@ func tell(c *call.Call, r *call.Result) error {
 		return c.TellAudit(call.OutcomeIntent)
 	}
 	return c.TellRead(r)
+}
+
+// describeCall says in a span what was called. The name of a model that the token may not see, or that is none, is not told: a caller
+// may have put anything there.
+func describeCall(span tracing.Span, c *call.Call, model string) {
+	tool := c.Op.Name
+	if m := c.Scope.Model(); m != nil {
+		span.Set(tracing.Model.String(m.Name))
+		if model == m.Name {
+			tool += "_" + model
+		}
+	}
+	span.Rename("tools/call " + tool)
+	span.Set(tracing.AIOperation.String(tracing.ExecuteTool), tracing.ToolName.String(tool), tracing.Operation.String(c.Op.Name))
+	if c.Op.Writes() {
+		span.Set(tracing.Call.String(c.ID), tracing.Changed.Int(c.Record.Changed))
+	}
 }
 
 func (set *Set) newCall(ctx context.Context, token access.Token, op *call.Operation) *call.Call {

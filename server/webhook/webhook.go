@@ -22,6 +22,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // MaxAnswer is the most bytes that an answer may have.
@@ -126,15 +128,32 @@ func (c *Client) Post(ctx context.Context, r *Request) (*Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	ctx, span := tracing.Ask(ctx, http.MethodPost)
+	defer span.End()
+	answer, err := c.post(ctx, r, timeout, span)
+	if err != nil && span.Recording() {
+		span.Fail("webhook_failed")
+	}
+	return answer, err
+}
+
+// post is Post within its span.
+func (c *Client) post(ctx context.Context, r *Request, timeout time.Duration, span tracing.Span) (*Answer, error) {
 	request, err := c.request(ctx, r)
 	if err != nil {
 		return nil, err
+	}
+	if span.Recording() { // of the URL no more is told: it may hold a secret
+		span.Set(tracing.HTTPMethod.String(http.MethodPost), tracing.ServerAddress.String(request.URL.Hostname()))
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
 		return nil, explain(ctx, timeout, err)
 	}
 	defer response.Body.Close()
+	if span.Recording() {
+		span.Set(tracing.HTTPStatus.Int(response.StatusCode))
+	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return nil, &Error{Message: fmt.Sprintf("answered %d", response.StatusCode), Sent: true}
 	}
@@ -161,6 +180,7 @@ func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error)
 	for name, value := range r.Headers {
 		request.Header.Set(name, value)
 	}
+	tracing.Carry(ctx, request.Header)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "mcp-admin-server")
 	request.Header.Del(SignatureHeader)

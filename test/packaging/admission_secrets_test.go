@@ -41,6 +41,9 @@ var naming = map[string]func(secret string) client.Object{
 	"MCPEndpoint.spec.server.tls.certificateSecretRef.name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
 		e.Spec.Server.TLS = &v1alpha1.ServerTLS{CertificateSecretRef: v1alpha1.SecretReference{Name: secret}}
 	}),
+	"MCPEndpoint.spec.observability.tracing.headersSecretRef.name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
+		e.Spec.Observability.Tracing = &v1alpha1.TracingSpec{Endpoint: "https://collector.example.com", HeadersSecretRef: &v1alpha1.SecretReference{Name: secret}}
+	}),
 	"MCPEndpoint.spec.server.imagePullSecrets[].name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
 		e.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: secret}}
 	}),

@@ -163,6 +163,12 @@ kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, observability: {podMonitor: {}, audit: {files: {claimRef: {name: logs}, retentionPeriod: 2160h}}}, network: {networkPolicy: {from: [{podSelector: {}}]}}}
 ---
 kind: MCPEndpoint
+spec: {database: {sqlite: {emptyDir: {}}}, observability: {tracing: {endpoint: "http://collector:4317", protocol: GRPC, samplingRatePerMillion: 0, headersSecretRef: {name: t}, recordArguments: Names, recordStatements: Text}}}
+---
+kind: MCPEndpoint
+spec: {database: {sqlite: {emptyDir: {}}}, observability: {tracing: {endpoint: "http://user@collector:4317"}}}
+---
+kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, network: {networkPolicy: {from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.0.0.0/8]}}], metricsFrom: [{ipBlock: {cidr: 10.0.0.0/8, except: [11.0.0.0/16]}}]}}}
 ---
 kind: MCPModelExposure

@@ -192,6 +192,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.TokenSecretKeyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TokenSecretSpec"):
 		return &apiv1alpha1.TokenSecretSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TracingSpec"):
+		return &apiv1alpha1.TracingSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("UpdateActionSpec"):
 		return &apiv1alpha1.UpdateActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Volume"):

@@ -245,6 +245,11 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 			return nil, err
 		}
 	}
+	if name := endpoint.Spec.Observability.Tracing.HeadersSecret(); name != "" {
+		if o.update.TracingHeaders, err = m.secret("spec.observability.tracing.headersSecretRef", endpoint.Namespace, name); err != nil {
+			return nil, err
+		}
+	}
 	return o, nil
 }
 

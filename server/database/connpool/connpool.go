@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // ErrBusy is a pool's answer when no connection became free in time.
@@ -124,6 +125,7 @@ func (p *Pool[C]) enter(ctx context.Context) error {
 	busy := false
 	over := p.use.Wait()
 	defer func() { over(busy) }()
+	defer tracing.Waited(ctx, tracing.WaitedForConnection, time.Now())
 	patience := time.NewTimer(p.patience)
 	defer patience.Stop()
 	select {
@@ -144,6 +146,7 @@ func (p *Pool[C]) connect(ctx context.Context) (C, error) {
 	opening, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.closing, cancel)()
+	defer tracing.Waited(ctx, tracing.Connected, time.Now())
 	c, err := p.open(opening)
 	p.use.Connected(err)
 	if err == nil {

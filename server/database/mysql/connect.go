@@ -127,7 +127,7 @@ func (d *db) configure(c contract.Connection) (*mysql.Config, *database.Error) {
 		config.Net, config.Addr = "unix", c.Host
 	}
 	config.ClientFoundRows = true
-	config.ConnectionAttributes = "program_name:mcp-admin-server"
+	config.ConnectionAttributes = "program_name:" + cmp.Or(d.settings.Application, database.DefaultApplication)
 	config.Logger = &mysql.NopLogger{}
 	if err := config.Apply(mysql.Charset("utf8mb4", "")); err != nil {
 		return nil, dial.Incomplete(err)

@@ -83,8 +83,21 @@ func refusal(address string, answer *mysql.MySQLError) *database.Error {
 
 // withoutWords is the server's error without its words, which may quote rows, values and names of users.
 func withoutWords(answer *mysql.MySQLError) error {
-	return fmt.Errorf("the server's error %d (SQLSTATE %s)", answer.Number, answer.SQLState[:])
+	return &serverError{answer.Number, string(answer.SQLState[:])}
 }
+
+// serverError is an error of the server's without its words, which may hold values.
+type serverError struct {
+	number uint16
+	state  string
+}
+
+func (e *serverError) Error() string {
+	return fmt.Sprintf("the server's error %d (SQLSTATE %s)", e.number, e.state)
+}
+
+// StatusCode is the error's number: MySQL has several of them for one SQLSTATE.
+func (e *serverError) StatusCode() string { return strconv.Itoa(int(e.number)) }
 
 // statementError says why a statement failed. limited is the context that it ran in, ctx the caller's. table is the table
 // that it wrote to, or nil.

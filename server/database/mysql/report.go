@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Report implements database.DB. The transaction only reads, and is rolled back.
@@ -17,6 +18,7 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 		if err := c.SQL.BuildDeclared(connection.dialect(), report.Statement); err != nil {
 			return err
 		}
+		tracing.Statement(ctx, c.SQL.Text)
 		if err := c.bind(); err != nil {
 			return err
 		}

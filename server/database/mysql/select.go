@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // call is the memory of one statement, kept for the next.
@@ -50,6 +51,7 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 	if err := c.bind(); err != nil {
 		return out, nothing, err
 	}
+	tracing.Statement(ctx, c.SQL.Select)
 	c.Row.Prepare(values{}, plan.Output, plan.MaxValue, plan.Form)
 	extended, page, err := d.readPage(ctx, connection, plan, c, out)
 	if err != nil {

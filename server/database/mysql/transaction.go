@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Transact implements database.DB.
@@ -151,6 +152,7 @@ func (t *transaction) returned(ctx context.Context, c *call, table *database.Tab
 	if err := c.bind(); err != nil {
 		return out, t.fail(err)
 	}
+	tracing.Statement(ctx, c.SQL.Text)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	extended := out
@@ -219,6 +221,7 @@ func (t *transaction) write(ctx context.Context, c *call, table *database.Table)
 	if err := c.bind(); err != nil {
 		return nil, t.fail(err)
 	}
+	tracing.Statement(ctx, c.SQL.Text)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	result, err := t.conn.write(limited, c.SQL.Text, c.Args)

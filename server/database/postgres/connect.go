@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -19,10 +20,9 @@ import (
 // startupParameters are the parameters that PgBouncer accepts at the start of a connection, and keeps for each of its
 // clients.
 var startupParameters = map[string]string{
-	"application_name": "mcp-admin-server",
-	"client_encoding":  "UTF8",
-	"DateStyle":        "ISO, YMD",
-	"TimeZone":         "UTC",
+	"client_encoding": "UTF8",
+	"DateStyle":       "ISO, YMD",
+	"TimeZone":        "UTC",
 }
 
 // passedOptions are the parameters of a connection URI that are passed on. libpq's other parameters are about its own
@@ -91,6 +91,7 @@ func (d *db) configure(config *pgconn.Config, c contract.Connection) *database.E
 		config.ConnectTimeout = parsed.ConnectTimeout
 	}
 	config.RuntimeParams = maps.Clone(startupParameters)
+	config.RuntimeParams["application_name"] = cmp.Or(d.settings.Application, database.DefaultApplication)
 	maps.Copy(config.RuntimeParams, parsed.RuntimeParams)
 	config.Database, config.User, config.Password = c.Database, c.User, c.Password
 	if len(c.Others) > 0 {

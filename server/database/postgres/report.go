@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Report implements database.DB. A connection that was already dead is replaced once.
@@ -23,6 +24,7 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 	if err := c.params.encode(c.sql.Args); err != nil {
 		return out, database.Reported{}, err
 	}
+	tracing.Statement(ctx, c.sql.Text)
 	for again := false; ; again = true {
 		extended, reported, err := d.tryReport(ctx, report, c, out)
 		var retry *retryable

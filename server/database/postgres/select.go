@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // call is the memory of one statement, kept for the next.
@@ -52,6 +53,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 	if err := c.prepare(plan); err != nil {
 		return out, database.Page{}, err
 	}
+	tracing.Statement(ctx, c.sql.Select)
 	for again := false; ; again = true {
 		extended, page, err := d.try(ctx, plan, c, out)
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Select implements database.Tx.
@@ -59,7 +60,24 @@ func (t *transaction) ask(ctx context.Context, queued error) (database.Answer, e
 	if queued != nil {
 		return database.Answer{}, queued
 	}
+	t.tell(ctx)
 	return t.flush(ctx)
+}
+
+// tell tells the span what is about to be sent, if it wants to know.
+func (t *transaction) tell(ctx context.Context) {
+	if !tracing.WantsStatements(ctx) {
+		return
+	}
+	var all []byte
+	for _, s := range t.queue {
+		sql, _ := s.text()
+		if len(all) > 0 {
+			all = append(all, "; "...)
+		}
+		all = append(all, sql...)
+	}
+	tracing.Statement(ctx, all)
 }
 
 // Run implements database.Tx. If a statement cannot be written, the ones before it are still judged first.
@@ -73,6 +91,7 @@ func (t *transaction) Run(ctx context.Context, batch *database.Batch) error {
 			break
 		}
 	}
+	t.tell(ctx)
 	if _, err := t.flush(ctx); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Report implements database.DB. The connections that read cannot write.
@@ -14,6 +15,7 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 	if err := c.SQL.BuildDeclared(dialect, report.Statement); err != nil {
 		return out, database.Reported{}, err
 	}
+	tracing.Statement(ctx, c.SQL.Text)
 	if err := c.bind(toCompare); err != nil {
 		return out, database.Reported{}, err
 	}

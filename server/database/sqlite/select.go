@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // dialect is the dialect of this package's statements.
@@ -53,6 +54,7 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 
 // run answers a plan that was built.
 func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
+	tracing.Statement(ctx, c.SQL.Select)
 	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
 		return d.statementFor(ctx, plan.Stream, connection, c.SQL.Select, c.Args[c.SQL.SelectFrom:], row)
 	})

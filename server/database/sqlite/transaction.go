@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Transact implements database.DB. SQLite has one writer at a time. A transaction takes that place when it begins, so
@@ -148,6 +149,7 @@ func (t *tx) returned(ctx context.Context, c *call, doing intent, meets bool, ou
 	if err := c.bind(toStore); err != nil {
 		return out, 0, err
 	}
+	tracing.Statement(ctx, c.SQL.Text)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	extended = out
@@ -252,6 +254,7 @@ func (t *tx) change(ctx context.Context, c *call, doing intent) (int64, error) {
 	if err := c.bind(toStore); err != nil {
 		return 0, err
 	}
+	tracing.Statement(ctx, c.SQL.Text)
 	limited, cancel := t.db.limit(ctx)
 	defer cancel()
 	n, err := t.conn.change(limited, c.SQL.Text, c.Args)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // TransactName is the name of the tool that runs several calls as one.
@@ -160,11 +161,32 @@ func (t *transaction) runSteps(tx database.Tx) error {
 	return err
 }
 
-// runStep runs one step, and keeps its answer. What it expects of rows stays so until the end: they are locked.
+// runStep runs one step. What it expects of rows stays so until the end: they are locked.
 func (t *transaction) runStep(tx database.Tx, s *call.Step) error {
 	p := t.call.Part(tx, s.Op, s.Model)
 	p.Locks, p.Confirmations = len(s.Expect) > 0, &t.confirmations
 	t.done = append(t.done, p)
+	var span tracing.Span
+	if p.Ctx, span = tracing.Child(p.Ctx, "step "+s.Op.Name); span.Recording() {
+		span.Set(tracing.Step.Int(t.failed), tracing.Operation.String(s.Op.Name))
+		defer span.End()
+	}
+	err := t.answerStep(p, s)
+	if span.Recording() {
+		if m := p.Scope.Model(); m != nil {
+			span.Set(tracing.Model.String(m.Name))
+		}
+		if err != nil {
+			told := call.ResultOf(nil, err)
+			span.Set(tracing.Outcome.String(string(told.Code)))
+			span.Fail(tracing.ToolError)
+		}
+	}
+	return err
+}
+
+// answerStep runs a step's call, and keeps its answer.
+func (t *transaction) answerStep(p *call.Call, s *call.Step) error {
 	given, err := t.resolve(s.Arguments)
 	if err != nil {
 		return err

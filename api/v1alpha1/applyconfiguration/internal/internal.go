@@ -1239,6 +1239,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: podMonitor
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.PodMonitorSpec
+    - name: tracing
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TracingSpec
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Operation
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Origin
@@ -1349,6 +1352,10 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.QuestionTool
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ReadsFrom
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RecordedArguments
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RecordedStatements
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RelationSpec
   map:
@@ -1896,6 +1903,29 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TotalCountMode
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TracingProtocol
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TracingSpec
+  map:
+    fields:
+    - name: endpoint
+      type:
+        scalar: string
+    - name: headersSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+    - name: protocol
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TracingProtocol
+    - name: recordArguments
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RecordedArguments
+    - name: recordStatements
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RecordedStatements
+    - name: samplingRatePerMillion
+      type:
+        scalar: numeric
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TrafficDistribution
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TrafficPolicy

@@ -16,6 +16,8 @@ type ObservabilitySpecApplyConfiguration struct {
 	// metrics says what the metrics of calls tell apart: PerModel has series of their own for each model, and each operation that is
 	// called on it; PerOperation, the default, has one for each operation. An endpoint of many models has many series then.
 	Metrics *apiv1alpha1.MetricsDetail `json:"metrics,omitempty"`
+	// tracing sends a trace of each call to a collector of OpenTelemetry; none when absent (docs/traces.md).
+	Tracing *TracingSpecApplyConfiguration `json:"tracing,omitempty"`
 	// podMonitor makes a PodMonitor of the Prometheus operator (monitoring.coreos.com/v1), which has the metrics of every
 	// server pod read; none when absent.
 	PodMonitor *PodMonitorSpecApplyConfiguration `json:"podMonitor,omitempty"`
@@ -40,6 +42,14 @@ func (b *ObservabilitySpecApplyConfiguration) WithAudit(value *AuditLinesSpecApp
 // If called multiple times, the Metrics field is set to the value of the last call.
 func (b *ObservabilitySpecApplyConfiguration) WithMetrics(value apiv1alpha1.MetricsDetail) *ObservabilitySpecApplyConfiguration {
 	b.Metrics = &value
+	return b
+}
+
+// WithTracing sets the Tracing field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Tracing field is set to the value of the last call.
+func (b *ObservabilitySpecApplyConfiguration) WithTracing(value *TracingSpecApplyConfiguration) *ObservabilitySpecApplyConfiguration {
+	b.Tracing = value
 	return b
 }
 

@@ -1,0 +1,63 @@
+package contract
+
+import (
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Tracing says where the server sends its spans, and what they hold.
+type Tracing struct {
+	// URL is the collector's address, http or https.
+	URL string `json:"url"`
+	// Protocol is TracingGRPC or TracingHTTP.
+	Protocol string `json:"protocol"`
+	// RatePerMillion is how many of a million requests are traced that come without a trace.
+	RatePerMillion int `json:"ratePerMillion"`
+	// Headers reports whether the mounted Secret of headers is sent to the collector.
+	Headers bool `json:"headers,omitempty"`
+	// Arguments has spans show the names that a call's arguments hold, Statements the text of SQL.
+	Arguments  bool `json:"arguments,omitempty"`
+	Statements bool `json:"statements,omitempty"`
+}
+
+// The protocols of Tracing.
+const (
+	TracingGRPC = "GRPC"
+	TracingHTTP = "HTTP"
+)
+
+func (t *Tracing) check(fail fault) {
+	if u, err := url.Parse(t.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		fail("url", "must be an http or https URL with a host, and without a user")
+	}
+	if !slices.Contains([]string{TracingGRPC, TracingHTTP}, t.Protocol) {
+		fail("protocol", "%q is not supported", t.Protocol)
+	}
+	if t.RatePerMillion < 0 || t.RatePerMillion > 1_000_000 {
+		fail("ratePerMillion", "must be from 0 to 1000000, is %d", t.RatePerMillion)
+	}
+}
+
+// TracingHeaders are the headers that a Secret holds for the collector, or what is wrong with it. What is wrong names keys at
+// most, never a value.
+func TracingHeaders(secret map[string][]byte) (headers map[string]string, problem string) {
+	if len(secret) == 0 {
+		return nil, "does not exist, or is empty"
+	}
+	headers = map[string]string{}
+	for key := range secret {
+		value := secretText(secret, key)
+		switch name := textproto.CanonicalMIMEHeaderKey(key); {
+		case slices.Contains([]string{"Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host", "Te", "Transfer-Encoding", "Upgrade", "User-Agent"}, name),
+			strings.HasPrefix(name, "Grpc-"):
+			return nil, "has the key \"" + key + "\", a header that the server sets itself"
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+			return nil, "has a key \"" + key + "\" whose value cannot stand in a header"
+		default:
+			headers[name] = value
+		}
+	}
+	return headers, ""
+}

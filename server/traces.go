@@ -1,0 +1,44 @@
+package server
+
+import (
+	"os"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
+)
+
+// environment is where OpenTelemetry's variables are.
+func (s *Server) environment() func(string) string {
+	if s.Environment != nil {
+		return s.Environment
+	}
+	return os.Getenv
+}
+
+// configureTracing has spans sent to where an update says, or else the environment. The settings of a Config that is gone stay.
+func (c *core) configureTracing(update *source.Update) {
+	if update.Config == nil {
+		return
+	}
+	endpoint := &update.Config.Endpoint
+	settings := tracing.FromEnvironment(c.environment)
+	if declared := endpoint.Tracing; declared != nil {
+		settings = &tracing.Settings{
+			URL: declared.URL, Protocol: declared.Protocol, RatePerMillion: declared.RatePerMillion,
+			Arguments: declared.Arguments, Statements: declared.Statements,
+		}
+		if declared.Headers {
+			var problem string
+			if settings.Headers, problem = contract.TracingHeaders(update.TracingHeaders); problem != "" {
+				c.log.Warn("No traces are sent: the Secret of the headers for their collector "+problem, "field", "spec.observability.tracing.headersSecretRef")
+				settings = nil
+			}
+		}
+	}
+	if settings != nil {
+		settings.Service, settings.Namespace, settings.Version = endpoint.Name, endpoint.Namespace, c.version
+		settings.Instance = c.environment("POD_NAME")
+	}
+	c.tracer.Configure(settings)
+}

@@ -1,0 +1,129 @@
+package tracing
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// Why spans are dropped: too many wait for the collector, or it did not take them.
+const (
+	DroppedFull   = "queue_full"
+	DroppedFailed = "export_failed"
+)
+
+// What bounds the memory of spans that wait, and the time that a collector has.
+const (
+	maxWaiting    = 2048
+	maxBatch      = 512
+	exportTimeout = 10 * time.Second
+)
+
+// newExporter returns what sends spans. It connects when it first sends some. What Settings leave open, the environment says.
+func newExporter(s *Settings) (sdktrace.SpanExporter, error) {
+	ctx := context.Background()
+	if s.Protocol == ProtocolGRPC {
+		options := []otlptracegrpc.Option{otlptracegrpc.WithTimeout(exportTimeout)}
+		if s.URL != "" {
+			options = append(options, otlptracegrpc.WithEndpointURL(s.URL))
+		}
+		if len(s.Headers) > 0 {
+			options = append(options, otlptracegrpc.WithHeaders(lowered(s.Headers)))
+		}
+		return otlptrace.New(ctx, otlptracegrpc.NewClient(options...))
+	}
+	options := []otlptracehttp.Option{otlptracehttp.WithTimeout(exportTimeout)}
+	if s.URL != "" {
+		options = append(options, otlptracehttp.WithEndpointURL(strings.TrimSuffix(s.URL, "/")+"/v1/traces"))
+	}
+	if len(s.Headers) > 0 {
+		options = append(options, otlptracehttp.WithHeaders(s.Headers))
+	}
+	return otlptrace.New(ctx, otlptracehttp.NewClient(options...))
+}
+
+// lowered are headers as gRPC takes them.
+func lowered(headers map[string]string) map[string]string {
+	lower := make(map[string]string, len(headers))
+	for name, value := range headers {
+		lower[strings.ToLower(name)] = value
+	}
+	return lower
+}
+
+// A queue holds the spans that wait for the collector: at most maxWaiting. It counts them itself, because the SDK's processor
+// does not tell what it drops; of those that the queue lets in it drops none.
+type queue struct {
+	sdktrace.SpanProcessor
+	waiting *atomic.Int64
+	dropped func(string, int)
+}
+
+func newQueue(to sdktrace.SpanExporter, log *slog.Logger, dropped func(string, int), secrets map[string]string) *queue {
+	if dropped == nil {
+		dropped = func(string, int) {}
+	}
+	q := &queue{waiting: &atomic.Int64{}, dropped: dropped}
+	q.SpanProcessor = sdktrace.NewBatchSpanProcessor(&exporter{SpanExporter: to, queue: q, log: log, secrets: secrets},
+		sdktrace.WithMaxQueueSize(maxWaiting), sdktrace.WithMaxExportBatchSize(maxBatch), sdktrace.WithExportTimeout(exportTimeout))
+	return q
+}
+
+// OnEnd implements sdktrace.SpanProcessor.
+func (q *queue) OnEnd(s sdktrace.ReadOnlySpan) {
+	if !s.SpanContext().IsSampled() {
+		return
+	}
+	if q.waiting.Add(1) > maxWaiting {
+		q.waiting.Add(-1)
+		q.dropped(DroppedFull, 1)
+		return
+	}
+	q.SpanProcessor.OnEnd(s)
+}
+
+// exporter counts what it could not send, and tells of it once a minute.
+type exporter struct {
+	sdktrace.SpanExporter
+	queue   *queue
+	log     *slog.Logger
+	secrets map[string]string
+	told    atomic.Int64
+}
+
+// ExportSpans implements sdktrace.SpanExporter. Its error goes no further: it may have what the collector said.
+func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := e.SpanExporter.ExportSpans(ctx, spans)
+	e.queue.waiting.Add(-int64(len(spans)))
+	if err == nil {
+		return nil
+	}
+	e.queue.dropped(DroppedFailed, len(spans))
+	now, last := time.Now().Unix(), e.told.Load()
+	if now >= last+60 && e.told.CompareAndSwap(last, now) {
+		e.log.Warn("Spans could not be sent to the collector; calls are answered all the same", "spans", len(spans), "error", e.withoutSecrets(err))
+	}
+	return nil
+}
+
+// maxProblem is the most bytes of an error in the log.
+const maxProblem = 300
+
+// withoutSecrets is an error's text without the headers' values, which a collector may repeat.
+func (e *exporter) withoutSecrets(err error) string {
+	text := fmt.Sprint(err)
+	for _, secret := range e.secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "…")
+		}
+	}
+	return strings.ToValidUTF8(text[:min(len(text), maxProblem)], "")
+}
