@@ -65,6 +65,8 @@ type core struct {
 	models modelStatuses
 	// databaseStatus is the database's part of the status.
 	databaseStatus contract.DatabaseStatus
+	// tracingProblem says why no traces are sent though they are asked for; "" if they are.
+	tracingProblem string
 	// ready never becomes false again.
 	ready bool
 }

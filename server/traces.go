@@ -31,9 +31,12 @@ func (c *core) configureTracing(update *source.Update) {
 		if declared.Headers {
 			var problem string
 			if settings.Headers, problem = contract.TracingHeaders(update.TracingHeaders); problem != "" {
-				c.log.Warn("No traces are sent: the Secret of the headers for their collector "+problem, "field", "spec.observability.tracing.headersSecretRef")
 				settings = nil
 			}
+			if problem != c.tracingProblem && problem != "" {
+				c.log.Warn("No traces are sent: the Secret of the headers for their collector "+problem, "field", "spec.observability.tracing.headersSecretRef")
+			}
+			c.tracingProblem = problem
 		}
 	}
 	if settings != nil {

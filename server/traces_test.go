@@ -86,7 +86,7 @@ func TestATraceFromTheAgentToTheWebhook(t *testing.T) {
 			spans := sink.until("tools/call action_book")
 			t.Logf("\n%s%s", tree(spans), sink.resource)
 			want := regexp.MustCompile(`(?m)^tools/call action_book \[mcp.method.name=tools/call .*jsonrpc.request.id=call-7 .*mcp_admin.endpoint=shop/books mcp_admin.token=shop/agent .*mcp_admin.model=book .*gen_ai.tool.name=action_book.*\]
-  SELECT book \[db.system.name=sqlite .*db.operation.name=SELECT .*db.collection.name=book\]
+  SELECT book \[db.system.name=sqlite .*db.operation.name=SELECT .*db.collection.name=book\](?: mcp_admin.connected)?
   POST \[http.request.method=POST server.address=127.0.0.1 http.response.status_code=200\]
 $`)
 			if got := tree(spans); !want.MatchString(got) {

@@ -1576,7 +1576,6 @@ func (in *ObjectMetadata) DeepCopy() *ObjectMetadata {
 func (in *ObservabilitySpec) DeepCopyInto(out *ObservabilitySpec) {
 	*out = *in
 	in.Audit.DeepCopyInto(&out.Audit)
-	out.Audit = in.Audit
 	if in.Tracing != nil {
 		in, out := &in.Tracing, &out.Tracing
 		*out = new(TracingSpec)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // The methods, as requests name them.
@@ -150,6 +151,9 @@ func (x *exchange) getPrompt(id []byte, m *message) (status int) {
 	prompt, err := x.endpoint.Prompt(x.token, x.view, stringValue(m.inside.name), m.inside.arguments)
 	if err != nil {
 		return x.fail(id, codeInvalidParams, err.Error())
+	}
+	if x.span.Recording() {
+		x.span.Set(tracing.PromptName.String(stringValue(m.inside.name)))
 	}
 	x.openResult(id, uncached)
 	x.out = append(x.out, `"description":`...)
