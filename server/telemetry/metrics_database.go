@@ -30,6 +30,9 @@ func newDatabaseMetrics(registry prometheus.Registerer) databaseMetrics {
 	}
 }
 
+// OutcomeOK is the outcome of an operation of the database that was no error.
+const OutcomeOK = "ok"
+
 // DatabaseOperation counts an operation of the database. Both labels must be of bounded sets; the outcome is OutcomeOK or
 // the class of an error.
 func (m *Metrics) DatabaseOperation(operation, outcome string, took time.Duration) {
