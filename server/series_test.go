@@ -159,8 +159,8 @@ func TestAServerServesWhatTheListHas(t *testing.T) {
 	r.untilReady()
 	r.post(listBooks)
 	r.do("POST", r.endpoint+"/mcp/", "no-token", listTools)
-	_, text := r.get("/metrics")
-	for _, line := range []string{
+	// A request is counted, and its connection free, just after its answer.
+	text := r.untilMetrics(
 		`mcp_admin_tokens_in_force 2`,
 		`mcp_admin_tokens_expiring{lifetime="short",within="1h"} 0`,
 		`mcp_admin_tokens_expiring{lifetime="short",within="1d"} 1`,
@@ -169,11 +169,7 @@ func TestAServerServesWhatTheListHas(t *testing.T) {
 		`mcp_admin_database_connections{pool="primary",state="in_use"} 0`,
 		`mcp_admin_database_connections_opened_total{pool="primary",result="failed"} 0`,
 		`mcp_admin_rows_answered_total{mcp_method_name="tools/call",operation="list"} 2`,
-	} {
-		if !strings.Contains(text, line+"\n") {
-			t.Errorf("there is no line %s", line)
-		}
-	}
+		`mcp_admin_server_callers_refused_total{reason="unknown"} 1`)
 	served := map[string]bool{}
 	for line := range strings.Lines(text) {
 		if name, ok := strings.CutPrefix(line, "# TYPE mcp_"); ok {
@@ -190,5 +186,20 @@ func TestAServerServesWhatTheListHas(t *testing.T) {
 	}
 	for name := range served {
 		t.Errorf("the server shows %s, which is not in the list", name)
+	}
+}
+
+// untilMetrics waits until the metrics have all of some lines, and returns the metrics.
+func (r *running) untilMetrics(lines ...string) string {
+	r.t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		_, text := r.get("/metrics")
+		missing := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains(text, line+"\n") })
+		if len(missing) == 0 {
+			return text
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("the metrics have no line\n%s\nin\n%s", strings.Join(missing, "\n"), text)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/metric"
+	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // databaseLabels are the labels of times of the database.
@@ -24,6 +25,9 @@ func newDatabaseMetrics(registry prometheus.Registerer) databaseMetrics {
 	times := prometheus.NewHistogramVec(metric.HistogramOpts("mcp_admin_database_operation_duration_seconds", databaseBuckets...), []string{"operation", "outcome"})
 	dropped := prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_trace_spans_dropped_total"), []string{"reason"})
 	registry.MustRegister(times, dropped)
+	for _, reason := range []string{tracing.DroppedFull, tracing.DroppedFailed} {
+		dropped.WithLabelValues(reason) // a counter that begins at 0 lets increase() see its first step
+	}
 	return databaseMetrics{
 		times:   newChildren(func(l databaseLabels) prometheus.Observer { return times.WithLabelValues(l.operation, l.outcome) }),
 		dropped: newChildren(func(reason string) prometheus.Counter { return dropped.WithLabelValues(reason) }),

@@ -54,7 +54,7 @@ const (
 	Operation = attribute.Key("mcp_admin.operation")
 	// Call is the call's id in the journal and in the audit.
 	Call = attribute.Key("mcp_admin.call")
-	// Outcome is the error's code of docs/design/tools.md.
+	// Outcome is the tool's error code (package telemetry).
 	Outcome = attribute.Key("mcp_admin.outcome")
 	// Rows and Bytes are those of the answer, Changed the rows that were changed.
 	Rows    = attribute.Key("mcp_admin.rows")
