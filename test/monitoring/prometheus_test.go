@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,14 +182,15 @@ func (p *scraper) ends(expression string) {
 
 // tally is what the suite's last line tells.
 var tally struct {
+	spans                               atomic.Int64
 	series, rules, fired, panels, wrong int
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if os.Getenv("MCP_TEST_MONITORING") != "" {
-		fmt.Printf("monitoring: %d series, %d rules tested, %d alerts fired and ended, %d panels with data, %d wrong\n",
-			tally.series, tally.rules, tally.fired, tally.panels, tally.wrong)
+		fmt.Printf("monitoring: %d spans, %d series, %d rules tested, %d alerts fired and ended, %d panels with data, %d wrong\n",
+			tally.spans.Load(), tally.series, tally.rules, tally.fired, tally.panels, tally.wrong)
 	}
 	os.Exit(code)
 }

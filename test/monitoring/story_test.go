@@ -35,6 +35,7 @@ func TestAStoryOfRealServersIsTold(t *testing.T) {
 	w.nothingFired(began, ended)
 	w.eachNameIsScraped(began, ended)
 	w.eachPanelHasData(began, ended)
+	w.eachEndpointIsTraced()
 }
 
 // alert is an expression that has a series while an alert waits or fires.
@@ -159,6 +160,19 @@ func (w *world) nothingFired(from, to time.Time) {
 	for _, s := range w.over(`ALERTS{alertstate="firing"}`, from, to) {
 		w.t.Errorf("an alert fired: %v", s.Metric)
 	}
+}
+
+// eachEndpointIsTraced holds what the Collector got against the pods that were asked.
+func (w *world) eachEndpointIsTraced() {
+	w.t.Helper()
+	w.traces.until("a statement of books", func(s span) bool {
+		return s.service == "books" && strings.HasPrefix(s.instance, "books-mcp-") && s.name == "SELECT book" && s.attributes["db.system.name"] == "postgresql"
+	})
+	w.traces.until("a change of books", func(s span) bool { return s.service == "books" && s.name == "tools/call update_book" })
+	w.traces.until("an error of books", func(s span) bool { return s.service == "books" && s.attributes["error.type"] == "tool_error" })
+	w.traces.until("a request to notes", func(s span) bool {
+		return s.service == "notes" && s.name == "tools/list" && s.attributes["mcp_admin.token"] == "desk/clerk"
+	})
 }
 
 // notInTheStory are the metrics that no process of the story has, with the reason.

@@ -22,14 +22,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/wire"
 )
 
-// world is the local cluster with the operator, two endpoints in namespaces of their own, and a Prometheus that reads all of their pods:
-// books has three pods and a PostgreSQL database, notes one pod and a file.
+// world is the local cluster with the operator, two endpoints in namespaces of their own, a Prometheus that reads all of their pods, and
+// a Collector that gets their traces: books has three pods and a PostgreSQL database, notes one pod and a file.
 type world struct {
 	*scraper
 	t        *testing.T
 	cluster  *platform.Platform
 	pods     typedcorev1.PodInterface
 	database *wire.Wire
+	traces   *collector
 	// urls are where the endpoints answer, by their names.
 	urls map[string]string
 }
@@ -51,7 +52,10 @@ stringData: {uri: %q}
 apiVersion: mcpadmin.dev/v1alpha1
 kind: MCPEndpoint
 metadata: {name: books, namespace: shop}
-spec: {database: {connectionSecretRef: {name: books-db}}, server: {replicas: 3}}
+spec:
+  database: {connectionSecretRef: {name: books-db}}
+  server: {replicas: 3}
+  observability: {tracing: {endpoint: "http://%s"}}
 ---
 apiVersion: mcpadmin.dev/v1alpha1
 kind: MCPModelExposure
@@ -66,7 +70,10 @@ spec: {endpointRef: {name: books}, ttl: 72h, permissions: [{models: ["*"], verbs
 apiVersion: mcpadmin.dev/v1alpha1
 kind: MCPEndpoint
 metadata: {name: notes, namespace: desk}
-spec: {database: {sqlite: {emptyDir: {}}}, server: {limits: {requestsPerSecondPerToken: 1}}}
+spec:
+  database: {sqlite: {emptyDir: {}}}
+  server: {limits: {requestsPerSecondPerToken: 1}}
+  observability: {tracing: {endpoint: "http://%s", protocol: HTTP}}
 ---
 apiVersion: mcpadmin.dev/v1alpha1
 kind: MCPToken
@@ -81,7 +88,7 @@ func newWorld(t *testing.T) *world {
 		t.Skip("MCP_TEST_MONITORING is not set: make test-monitoring sets it, and builds what the local cluster runs")
 	}
 	prometheusProgram(t, "prometheus")
-	w := &world{t: t, urls: map[string]string{}}
+	w := &world{t: t, traces: startCollector(t), urls: map[string]string{}}
 	given, _ := harness.Engines[1].Open(t, "CREATE TABLE book (id int PRIMARY KEY, title text); INSERT INTO book VALUES (1, 'Dune'), (2, 'Emma')")
 	uri, err := url.Parse(string(given.Connection["uri"]))
 	w.check(err)
@@ -99,7 +106,7 @@ func newWorld(t *testing.T) *world {
 	client, err := typedcorev1.NewForConfig(w.cluster.RESTConfig())
 	w.check(err)
 	w.pods = client.Pods(metav1.NamespaceAll)
-	_, err = w.cluster.KubectlInput(ctx, fmt.Sprintf(manifests, uri.String()), "apply", "--server-side", "-f", "-")
+	_, err = w.cluster.KubectlInput(ctx, fmt.Sprintf(manifests, uri.String(), w.traces.grpc, w.traces.http), "apply", "--server-side", "-f", "-")
 	w.check(err)
 	for endpoint, namespace := range map[string]string{"books": "shop", "notes": "desk"} {
 		address, err := w.cluster.Forward(namespace+"/"+endpoint+"-mcp:80", "127.0.0.1:0")
