@@ -120,6 +120,8 @@ type Database struct {
 	Replicas *Replicas `json:"replicas,omitempty"`
 	// SessionSettings describe the caller to the database in each of the caller's transactions; PostgreSQL only.
 	SessionSettings []SessionSetting `json:"sessionSettings,omitempty"`
+	// TraceComments reports whether each statement of a caller names the caller and the trace in a comment; PostgreSQL only.
+	TraceComments bool `json:"traceComments,omitempty"`
 }
 
 // SessionSetting is a setting of the database's session.

@@ -62,4 +62,22 @@ var _ = Describe("The API server and admission", func() {
 		Entry("from an attribute without a name", false, func(d *v1alpha1.DatabaseSpec) { d.SessionSettings[2].Attribute = "" }),
 		Entry("with an attribute too many", false, func(d *v1alpha1.DatabaseSpec) { d.SessionSettings[0].Attribute = "region" }),
 	)
+
+	DescribeTable("agree on comments of statements", func(valid bool, change func(*v1alpha1.DatabaseSpec)) {
+		e := w.endpoint("shop")
+		e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Comment: v1alpha1.CommentTrace}
+		change(&e.Spec.Database)
+		agree(e, valid)
+	},
+		Entry("of an engine that the Secret tells", true, func(*v1alpha1.DatabaseSpec) {}),
+		Entry("of PostgreSQL", true, func(d *v1alpha1.DatabaseSpec) { d.Engine = v1alpha1.EnginePostgreSQL }),
+		Entry("of MySQL", false, func(d *v1alpha1.DatabaseSpec) { d.Engine = v1alpha1.EngineMySQL }),
+		Entry("none, of MySQL", true, func(d *v1alpha1.DatabaseSpec) {
+			d.Engine, d.Comment = v1alpha1.EngineMySQL, v1alpha1.CommentNone
+		}),
+		Entry("of SQLite", false, func(d *v1alpha1.DatabaseSpec) {
+			d.ConnectionSecretRef, d.SQLite = nil, w.endpoint("shop").Spec.Database.SQLite
+		}),
+		Entry("of another kind", false, func(d *v1alpha1.DatabaseSpec) { d.Comment = "Caller" }),
+	)
 })

@@ -7,6 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) != has(self.sqlite)",message="exactly one of connectionSecretRef and sqlite must be given"
 // +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef)",message="the kind of database cannot be changed; make a new MCPEndpoint"
 // +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas) && !has(self.name) && !has(self.replicas))",message="engine, name, tls, schemas and replicas belong to connectionSecretRef, not to sqlite"
+// +kubebuilder:validation:XValidation:rule="!has(self.comment) || self.comment == 'None' || !has(self.sqlite) && (!has(self.engine) || self.engine == 'PostgreSQL')",message="comment: Trace belongs to PostgreSQL"
 // +kubebuilder:validation:XValidation:rule="!has(self.sessionSettings) || !has(self.sqlite) && (!has(self.engine) || self.engine == 'PostgreSQL')",message="sessionSettings belong to PostgreSQL"
 type DatabaseSpec struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
@@ -60,7 +61,22 @@ type DatabaseSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
 	SessionSettings []SessionSetting `json:"sessionSettings,omitempty"`
+	// comment adds a comment to the statements of callers in PostgreSQL: Trace names the caller and the trace, as sqlcommenter
+	// does, for the database's own log and pg_stat_activity. Such statements are not prepared, and so cost the database more.
+	// None when absent. Other engines have none.
+	// +optional
+	Comment StatementComment `json:"comment,omitempty"`
 }
+
+// StatementComment is what the comments of statements hold.
+// +kubebuilder:validation:Enum=None;Trace
+type StatementComment string
+
+// What the comments of statements hold.
+const (
+	CommentNone  StatementComment = "None"
+	CommentTrace StatementComment = "Trace"
+)
 
 // DatabaseEngine is a database engine reached by a connection.
 // +kubebuilder:validation:Enum=PostgreSQL;MySQL

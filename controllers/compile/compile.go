@@ -135,6 +135,7 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 			StatementTimeout: contract.Duration(database.EffectiveStatementTimeout()),
 			ReadOnly:         database.EffectiveAccess() == v1alpha1.DatabaseReadOnly,
 			SessionSettings:  sessionSettings(database.SessionSettings),
+			TraceComments:    database.Comment == v1alpha1.CommentTrace,
 		},
 		Limits: contract.Limits{
 			MaxBodyBytes:              limits.EffectiveMaxBodyBytes(),

@@ -30,6 +30,8 @@ func (c *callContext) Value(key any) any {
 		return c
 	case audit.OriginKey:
 		return c.from
+	case tracing.GivenKey:
+		return c.from
 	}
 	return c.Context.Value(key)
 }
@@ -52,6 +54,9 @@ func (x *exchange) Caller() *audit.Caller {
 	}
 	return c
 }
+
+// Traceparent is the traceparent that came with the message (tracing.Given).
+func (x *exchange) Traceparent() string { return x.parent(x.asked).Valid() }
 
 // hostOf is the IP address of host:port.
 func hostOf(address string) string {

@@ -170,14 +170,29 @@ func Carry(ctx context.Context, header http.Header) {
 
 // Trace is the id of the trace that a request says that it is part of, in hexadecimal; "" if it says none.
 func (p Parent) Trace() string {
-	c := contextOf(p.Traceparent, "")
-	if !c.IsValid() {
-		c = headerContext(p.Header)
+	if c := p.context(); c.IsValid() {
+		return c.TraceID().String()
 	}
+	return ""
+}
+
+// Valid is the traceparent that a request says that it is part of; "" if it says none that is valid.
+func (p Parent) Valid() string {
+	c := p.context()
 	if !c.IsValid() {
 		return ""
 	}
-	return c.TraceID().String()
+	header := http.Header{}
+	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), c), propagation.HeaderCarrier(header))
+	return header.Get(Traceparent)
+}
+
+// context is that of the metadata, or else of the headers.
+func (p Parent) context() trace.SpanContext {
+	if c := contextOf(p.Traceparent, ""); c.IsValid() {
+		return c
+	}
+	return headerContext(p.Header)
 }
 
 // The headers of W3C Trace Context, and the members of params._meta.
@@ -222,3 +237,20 @@ func (pair) Set(string, string) {}
 
 // Keys implements propagation.TextMapCarrier.
 func (pair) Keys() []string { return []string{Traceparent, Tracestate} }
+
+// GivenKey is the key of what knows the traceparent that came with a request.
+type GivenKey struct{}
+
+// Given knows the traceparent that came with a request.
+type Given interface {
+	// Traceparent is the traceparent, if it is valid; else "".
+	Traceparent() string
+}
+
+// GivenParent is the traceparent that came with the request of the context, whether it is traced here or not; "" if none came.
+func GivenParent(ctx context.Context) string {
+	if given, ok := ctx.Value(GivenKey{}).(Given); ok {
+		return given.Traceparent()
+	}
+	return ""
+}

@@ -20,6 +20,7 @@ spec:
     tls: {mode: VerifyFull}
     replicas: {connectionSecretRef: {name: replica}}
     sessionSettings: [{name: app.token, source: Token}]
+    comment: Trace
   network:
     service: {type: LoadBalancer, ipFamilyPolicy: PreferDualStack}
     networkPolicy: {from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.1.2.0/24]}}], metricsFrom: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.1.2.0/24]}}]}

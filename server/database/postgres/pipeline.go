@@ -44,6 +44,7 @@ func (t *transaction) send(ctx context.Context) (*statement, error) {
 		return nil, nil
 	}
 	t.sent++
+	t.comment = t.db.comment(ctx)
 	for again := false; ; again = true {
 		t.pooled.guard(len(t.queue))
 		s, err := t.attempt(ctx)
@@ -82,6 +83,9 @@ func (t *transaction) attempt(ctx context.Context) (*statement, error) {
 	}
 	for _, s := range t.queue {
 		sql, values := s.text()
+		if s.c != nil {
+			sql = t.commented(sql)
+		}
 		send(&batch, s.prepared, sql, values)
 	}
 	t.delivered = true
@@ -129,7 +133,7 @@ func (t *transaction) readAnswers(results *pgconn.MultiResultReader, before int)
 
 // prepare prepares the statements that have come before. If that fails, it returns the statement.
 func (t *transaction) prepare(ctx context.Context) (*statement, error) {
-	if t.unnamed() {
+	if !t.prepares() {
 		for _, s := range t.queue {
 			s.prepared = nil
 		}

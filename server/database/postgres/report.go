@@ -46,7 +46,7 @@ func (d *db) tryReport(ctx context.Context, report *database.Report, c *call, ou
 	}
 	defer pooled.Release()
 	pooled.guardStream(2, report.Stream)
-	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn())}
+	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn()), comment: d.comment(ctx)}
 	out, reported, err := x.report(ctx, report, c, out)
 	x.leave(ctx)
 	switch {
@@ -63,7 +63,7 @@ func (x exchange) report(ctx context.Context, report *database.Report, c *call, 
 	var batch pgconn.Batch
 	batch.ExecParams("BEGIN READ ONLY", nil, nil, nil, nil)
 	before := 1 + x.sendTransactionSettings(ctx, &batch) + x.db.sendTime(&batch, report.Stream)
-	batch.ExecParams(string(c.sql.Text), c.params.values, nil, nil, nil)
+	batch.ExecParams(string(x.commented(c.sql.Text)), c.params.values, nil, nil, nil)
 	batch.ExecParams("ROLLBACK", nil, nil, nil, nil)
 	results := x.conn.ExecBatch(ctx, &batch)
 	skip(results, before)

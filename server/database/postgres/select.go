@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -82,7 +83,7 @@ func (d *db) try(ctx context.Context, plan *database.Select, c *call, out []byte
 	}
 	defer pooled.Release()
 	pooled.guardStream(3, plan.Stream)
-	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn())}
+	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn()), comment: d.comment(ctx)}
 	out, page, whole, err := x.read(ctx, plan, c, out)
 	x.leave(ctx)
 	if whole && timedOut(err) && ctx.Err() == nil {
@@ -148,10 +149,31 @@ type exchange struct {
 	session *session
 	// open reports whether it is within a transaction that others begin and end.
 	open bool
+	// comment follows the text of each statement of a caller; nil is none.
+	comment []byte
 }
 
 // unnamed reports whether statements must not be prepared.
 func (x exchange) unnamed() bool { return x.session.pooled || x.db.unnamed.Load() }
+
+// prepares reports whether statements are prepared. One that has a comment is new each time.
+func (x exchange) prepares() bool { return !x.unnamed() && x.comment == nil }
+
+// comment is what a caller's statements are to have behind their text; nil if they are to have none.
+func (d *db) comment(ctx context.Context) []byte {
+	if !d.settings.TraceComments {
+		return nil
+	}
+	return database.Comment(ctx)
+}
+
+// commented is the text of a statement with the comment.
+func (x exchange) commented(sql []byte) []byte {
+	if x.comment == nil {
+		return sql
+	}
+	return slices.Concat(sql, x.comment)
+}
 
 // known is a statement that was prepared before; nil if it was not.
 func (x exchange) known(sql []byte) *pgconn.StatementDescription {
@@ -168,7 +190,7 @@ func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out 
 	var rows, total, limit *pgconn.StatementDescription
 	counted := plan.Total != database.TotalNone
 	limited := plan.Total == database.TotalAuto && !x.open
-	if !x.unnamed() {
+	if x.prepares() {
 		if err = x.session.makeRoom(ctx, x.conn, 3); err != nil {
 			return nil, page, false, err
 		}
@@ -183,18 +205,18 @@ func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out 
 		}
 	}
 	if !counted && plan.Stream == nil && (x.open || !x.unnamed() && !x.db.settings.ReadOnly && len(database.Session(ctx)) == 0) {
-		out, page, err = c.readAlone(ctx, x.conn, rows, plan, out)
+		out, page, err = x.readAlone(ctx, rows, plan, c, out)
 		return out, page, false, err
 	}
 
 	var batch pgconn.Batch
 	before := x.begin(ctx, &batch) + x.db.sendTime(&batch, plan.Stream)
-	send(&batch, rows, c.sql.Select, c.params.values)
+	send(&batch, rows, x.commented(c.sql.Select), c.params.values)
 	if limited {
 		send(&batch, limit, budget, [][]byte{x.db.budgetSetting()})
 	}
 	if counted {
-		send(&batch, total, c.sql.Count, c.params.values[:c.sql.CountArgs])
+		send(&batch, total, x.commented(c.sql.Count), c.params.values[:c.sql.CountArgs])
 	}
 	x.end(&batch)
 	results := x.conn.ExecBatch(ctx, &batch)
@@ -222,12 +244,12 @@ func (x exchange) read(ctx context.Context, plan *database.Select, c *call, out 
 }
 
 // readAlone is read for a single statement, as most calls are.
-func (c *call) readAlone(ctx context.Context, conn *pgconn.PgConn, prepared *pgconn.StatementDescription, plan *database.Select, out []byte) ([]byte, database.Page, error) {
+func (x exchange) readAlone(ctx context.Context, prepared *pgconn.StatementDescription, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
 	var reader *pgconn.ResultReader
 	if prepared != nil {
-		reader = conn.ExecStatement(ctx, prepared, c.params.values, nil, nil)
+		reader = x.conn.ExecStatement(ctx, prepared, c.params.values, nil, nil)
 	} else {
-		reader = conn.ExecParams(ctx, string(c.sql.Select), c.params.values, nil, nil, nil)
+		reader = x.conn.ExecParams(ctx, string(x.commented(c.sql.Select)), c.params.values, nil, nil, nil)
 	}
 	out, page, err := c.rows.read(reader, plan, out)
 	if _, closeErr := reader.Close(); closeErr != nil {

@@ -252,6 +252,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: access
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
+    - name: comment
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StatementComment
     - name: connectionSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
@@ -1816,6 +1819,8 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SessionSettingSource
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SigningAlgorithm
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StatementComment
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.StructuredContent
   scalar: string

@@ -40,6 +40,10 @@ type DatabaseSpecApplyConfiguration struct {
 	// sessionSettings are settings that PostgreSQL has in each transaction of a caller (SET LOCAL), for row-level security
 	// of the database's own: they say who calls. Other engines have none.
 	SessionSettings []SessionSettingApplyConfiguration `json:"sessionSettings,omitempty"`
+	// comment adds a comment to the statements of callers in PostgreSQL: Trace names the caller and the trace, as sqlcommenter
+	// does, for the database's own log and pg_stat_activity. Such statements are not prepared, and so cost the database more.
+	// None when absent. Other engines have none.
+	Comment *apiv1alpha1.StatementComment `json:"comment,omitempty"`
 }
 
 // DatabaseSpecApplyConfiguration constructs a declarative configuration of the DatabaseSpec type for use with
@@ -140,5 +144,13 @@ func (b *DatabaseSpecApplyConfiguration) WithSessionSettings(values ...*SessionS
 		}
 		b.SessionSettings = append(b.SessionSettings, *values[i])
 	}
+	return b
+}
+
+// WithComment sets the Comment field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Comment field is set to the value of the last call.
+func (b *DatabaseSpecApplyConfiguration) WithComment(value apiv1alpha1.StatementComment) *DatabaseSpecApplyConfiguration {
+	b.Comment = &value
 	return b
 }
