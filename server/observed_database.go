@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 	"go.opentelemetry.io/otel/attribute"
 )
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // instantDatabase answers at once.

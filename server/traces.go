@@ -4,8 +4,8 @@ import (
 	"os"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // environment is where OpenTelemetry's variables are.

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Comment is an SQL comment that says for whom a statement is, with a space before it, in the form of sqlcommenter:

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 )
 
 // maxRuns is the most runs of one transaction. The pause before run n+1 is random, and less than firstPause doubled n

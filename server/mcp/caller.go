@@ -4,10 +4,10 @@ import (
 	"context"
 	"net"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/share"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // callContext is the context of what a caller asks for. It says on whose behalf that is, and, as long as the exchange lasts, where it came from.

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // An exchange is one authenticated request on its way to its answer. Exchanges and their buffers are used again, so

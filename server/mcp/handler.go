@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/rate"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Options are the settings of a Handler. What may be left out says so.

@@ -3,9 +3,9 @@ package mcp
 import (
 	"net/http"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // The methods, as requests name them.

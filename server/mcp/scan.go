@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 )
 
 // The bounds of a body; docs/design/http.md, "Bodies".

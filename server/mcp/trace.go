@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // waitWorthTelling is the shortest wait for a place that a span tells of.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // BenchmarkTraced is what a request costs while traces are off, on for others, and on for it. Spans go to a collector that takes them.

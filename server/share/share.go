@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 )
 
 // ErrBusy is returned if nothing became free in time.

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/metric"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 )
 
 // databaseLabels are the labels of times of the database.

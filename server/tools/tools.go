@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -20,7 +21,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/once"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Set performs the tools of one catalog on one database. It is never changed once it is made.

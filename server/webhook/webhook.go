@@ -23,7 +23,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 )
 
 // MaxAnswer is the most bytes that an answer may have.

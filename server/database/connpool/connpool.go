@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // ErrBusy is a pool's answer when no connection became free in time.

@@ -5,8 +5,8 @@ import (
 	"database/sql/driver"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Report implements database.DB. The transaction only reads, and is rolled back.

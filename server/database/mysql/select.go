@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // call is the memory of one statement, kept for the next.

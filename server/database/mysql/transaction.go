@@ -5,9 +5,9 @@ import (
 	"database/sql/driver"
 	"strconv"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/dial"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Transact implements database.DB.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // call is the memory of one statement, kept for the next.

@@ -3,8 +3,8 @@ package postgres
 import (
 	"context"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Select implements database.Tx.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Report implements database.DB. The connections that read cannot write.

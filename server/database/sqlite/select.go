@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql/driver"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // dialect is the dialect of this package's statements.

@@ -9,9 +9,9 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/connpool"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // Transact implements database.DB. SQLite has one writer at a time. A transaction takes that place when it begins, so

@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
-	"github.com/mcp-admin/mcp-admin-operator/server/tracing"
 )
 
 // TransactName is the name of the tool that runs several calls as one.
