@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/child"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
@@ -60,6 +61,8 @@ type Options struct {
 	PodAddress func(*corev1.Pod) string
 	// UsageInterval is how often the server's pods are asked which tokens were used; 0 is five minutes.
 	UsageInterval time.Duration
+	// Tracer makes traces of changes on their way to the pods; nil makes none.
+	Tracer *tracing.Tracer
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -146,7 +149,7 @@ func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, e
 		namespaces: cluster.Namespaces{Cached: mgr.GetClient(), Some: len(watched) > 0},
 		pod:        pod,
 		children:   cluster.NewChildren(mgr.GetClient(), cluster.LiveSecrets{Reader: own, Live: mgr.GetAPIReader()}, mgr.GetAPIReader(), child.NewManagerMark(version.String(), pod)),
-		store:      program.NewStore(),
+		store:      program.NewStore(options.Tracer, options.Now),
 		events:     mgr.GetEventRecorder(Name),
 	}, nil
 }
@@ -169,6 +172,7 @@ func (s *setup) configs() *config.Reconciler {
 			EndpointOf: func(e *v1alpha1.MCPModelExposure) types.NamespacedName {
 				return cluster.EndpointOf(e.Namespace, e.Spec.EndpointRef)
 			},
+			Changed: s.store.ExposureChanged,
 		},
 		Tokens: &cluster.Tracked[*v1alpha1.MCPToken]{
 			Informers: s.mgr.GetCache(), Prototype: &v1alpha1.MCPToken{},

@@ -41,7 +41,7 @@ func (c *core) configureTracing(update *source.Update) {
 	}
 	if settings != nil {
 		settings.Service, settings.Namespace, settings.Version = endpoint.Name, endpoint.Namespace, c.version
-		settings.Instance = c.environment("POD_NAME")
+		settings.Instance, settings.Endpoint = c.environment("POD_NAME"), endpoint.Namespace+"/"+endpoint.Name
 	}
 	c.tracer.Configure(settings)
 }

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	_ "time/tzdata" // an image has no time zones
 
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -20,6 +22,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
@@ -90,9 +93,11 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	tracer := newTracer(namespace)
+	defer tracer.Close()
 	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{
 		ServerImage: o.serverImage, ServerPullPolicy: o.pullPolicy, ServerPullSecrets: o.pullSecrets, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn,
-		ConfigKey: key, Installation: namespace,
+		ConfigKey: key, Installation: namespace, Tracer: tracer,
 	}); err != nil {
 		return err
 	}
@@ -100,6 +105,18 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	return deposed(ctx, mgr, mgr.Start(ctx))
+}
+
+// newTracer returns what traces changes on their way to the pods, if OpenTelemetry's environment variables name a collector.
+func newTracer(namespace string) *tracing.Tracer {
+	tracer := tracing.New(slog.New(logr.ToSlogHandler(ctrl.Log)), nil)
+	settings := tracing.FromEnvironment(os.Getenv)
+	if settings != nil {
+		settings.Service, settings.Namespace, settings.Version = controllers.Name, namespace, version.String()
+		settings.Instance, _ = os.Hostname()
+	}
+	tracer.Configure(settings)
+	return tracer
 }
 
 // prepare waits until the cluster is as the manager needs it, and returns the key that signs Configs.

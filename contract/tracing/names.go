@@ -62,6 +62,10 @@ const (
 	Changed = attribute.Key("mcp_admin.changed")
 	// Step is the number of a step of transact, from 0.
 	Step = attribute.Key("mcp_admin.step")
+	// Revision and Part say which part of a Config, and Pods how many pods have it.
+	Revision = attribute.Key("mcp_admin.revision")
+	Part     = attribute.Key("mcp_admin.part")
+	Pods     = attribute.Key("mcp_admin.pods")
 	// Seconds is how long was waited.
 	Seconds = attribute.Key("mcp_admin.seconds")
 )
@@ -77,4 +81,4 @@ const (
 )
 
 // scope is the name of the instrumentation scope.
-const scope = "github.com/mcp-admin/mcp-admin-operator/server"
+const scope = "github.com/mcp-admin/mcp-admin-operator"

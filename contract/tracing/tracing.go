@@ -1,7 +1,7 @@
-// Package tracing makes OpenTelemetry's spans of what the server does, and sends them to a collector. Nothing is made while it
-// is off: then no function of it allocates. A span never holds the value of a row or of an argument.
+// Package tracing makes OpenTelemetry's spans of what server and manager do, and sends them to a collector. Nothing is made while
+// it is off: then no function of it allocates. A span never holds the value of a row or of an argument.
 //
-// All of package server may import it; of the project it imports nothing.
+// All of server and controllers may import it; of the project it imports nothing.
 package tracing
 
 import (
@@ -37,8 +37,8 @@ type Settings struct {
 	Headers map[string]string
 	// Arguments has spans show the names that a call's arguments hold, and Statements the text of SQL statements.
 	Arguments, Statements bool
-	// Service, Namespace, Instance and Version describe the server.
-	Service, Namespace, Instance, Version string
+	// Service, Namespace, Instance and Version describe the program, Endpoint the endpoint that it serves: namespace/name, or "".
+	Service, Namespace, Instance, Version, Endpoint string
 }
 
 // Tracer begins spans. Its settings may change while it is used. A nil Tracer is off.
@@ -126,7 +126,7 @@ func (t *Tracer) activate(s *Settings) (*Active, error) {
 	return &Active{tracer: provider.Tracer(scope), provider: provider, arguments: s.Arguments, statements: s.Statements}, nil
 }
 
-// resource describes the server; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES count more.
+// resource describes the program; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES count more.
 func (s *Settings) resource() *resource.Resource {
 	var attributes []attribute.KeyValue
 	for _, a := range []struct {
@@ -137,8 +137,8 @@ func (s *Settings) resource() *resource.Resource {
 			attributes = append(attributes, a.key.String(a.value))
 		}
 	}
-	if s.Namespace != "" {
-		attributes = append(attributes, Endpoint.String(s.Namespace+"/"+s.Service))
+	if s.Endpoint != "" {
+		attributes = append(attributes, Endpoint.String(s.Endpoint))
 	}
 	own := resource.NewSchemaless(attributes...)
 	given, err := resource.New(context.Background(), resource.WithTelemetrySDK(), resource.WithFromEnv())

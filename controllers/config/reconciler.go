@@ -63,6 +63,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, nil
 	}
 	p := r.Store.Program(request.NamespacedName)
+	p.ChangeCame(r.Now())
 	seen := r.removals(request.NamespacedName)
 	if p.Awaits(seen) {
 		p.RemovalCame(r.Now())

@@ -45,6 +45,7 @@ type Program struct {
 	// doubts are the Secrets that may not be as they were written.
 	doubts   map[string]bool
 	removals removals
+	changes  changes
 	// ended reports whether the endpoint is gone.
 	ended bool
 	// overtaken is when pods had a higher revision than the manager knew; rewrite reports whether the parts have to be
@@ -170,6 +171,7 @@ func (p *Program) Observe(reports PodReports, now time.Time) (tokens []types.Nam
 	}
 	first := !p.observed
 	p.observed = true
+	p.changes.applied(p.endpoint.String(), p.everyPodHas, next.pods, now)
 	others = p.checkRemovals(now, first) || others
 	p.catchUp(now)
 	return p.otherwiseApplied(before, next, first), others || p.overtakenBy > 0
@@ -196,6 +198,14 @@ func (p *Program) otherwiseApplied(before, next applied, first bool) (tokens []t
 		}
 	}
 	return tokens
+}
+
+// everyPodHas reports whether the counted pods have applied a revision of a part. The caller holds the lock.
+func (p *Program) everyPodHas(part int, revision int64) bool {
+	if part == compile.MainPart {
+		return p.applied.main >= revision
+	}
+	return part < len(p.applied.tokens) && p.applied.tokens[part] >= revision
 }
 
 // overtakenRest is how long the parts are not written anew again for what a pod says.

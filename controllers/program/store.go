@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/condition"
@@ -50,15 +51,20 @@ type Store struct {
 	// report about each.
 	Refused cluster.Memo[types.NamespacedName, contract.RefusedUse]
 
+	// tracer makes traces of changes; now is the clock.
+	tracer *tracing.Tracer
+	now    func() time.Time
+
 	mu            sync.RWMutex
 	programs      map[types.NamespacedName]*Program
 	credentials   map[types.NamespacedName]credentialOf
 	exposureFacts map[types.NamespacedName]map[types.NamespacedName]ExposureFacts // by endpoint, then exposure
 }
 
-// NewStore returns a store without programs.
-func NewStore() *Store {
+// NewStore returns a store without programs. The tracer may be nil; now is the clock.
+func NewStore(tracer *tracing.Tracer, now func() time.Time) *Store {
 	return &Store{
+		tracer: tracer, now: now,
 		programs:      map[types.NamespacedName]*Program{},
 		credentials:   map[types.NamespacedName]credentialOf{},
 		exposureFacts: map[types.NamespacedName]map[types.NamespacedName]ExposureFacts{},
@@ -71,7 +77,7 @@ func (s *Store) Program(endpoint types.NamespacedName) *Program {
 	defer s.mu.Unlock()
 	p := s.programs[endpoint]
 	if p == nil {
-		p = &Program{endpoint: endpoint}
+		p = &Program{endpoint: endpoint, changes: changes{tracer: s.tracer}}
 		s.programs[endpoint] = p
 	}
 	return p
@@ -86,7 +92,16 @@ func (s *Store) Known(endpoint types.NamespacedName) *Program {
 
 // TokenChanged notes that a token has to be compiled again. The caller wakes the endpoint's config reconciler.
 func (s *Store) TokenChanged(endpoint, token types.NamespacedName) {
-	s.Program(endpoint).tokenChanged(token)
+	p := s.Program(endpoint)
+	p.tokenChanged(token)
+	p.ChangeCame(s.now())
+}
+
+// ExposureChanged notes that an exposure asks for something else.
+func (s *Store) ExposureChanged(endpoint, _ types.NamespacedName) {
+	if p := s.Known(endpoint); p != nil {
+		p.ChangeCame(s.now())
+	}
 }
 
 // Refresh lets what was compiled from a token refer to a newer state of it that asks for nothing else.

@@ -2,6 +2,7 @@ package program
 
 import (
 	"testing"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -15,7 +16,7 @@ import (
 // A Config is written first for a text that counts no more, then for a new token that somebody can use at once, then for
 // tokens of endpoints that have no pod yet.
 func TestTheOrderInWhichConfigsAreWritten(t *testing.T) {
-	s := NewStore()
+	s := NewStore(nil, time.Now)
 	queue := priorityqueue.New[reconcile.Request](t.Name())
 	defer queue.ShutDown()
 	issue := func(endpoint string) {

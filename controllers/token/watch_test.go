@@ -16,7 +16,7 @@ import (
 
 // A new token that somebody can use at once does not wait for tokens whose endpoints are still being created.
 func TestANewTokenOfAServedEndpointIsIssuedFirst(t *testing.T) {
-	r := &Reconciler{Store: program.NewStore()}
+	r := &Reconciler{Store: program.NewStore(nil, time.Now)}
 	ready := corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
 	for endpoint, pods := range map[string][]corev1.Pod{"served": {ready}, "starting": {{}}} {
 		r.Store.Program(types.NamespacedName{Namespace: "shop", Name: endpoint}).Observe(program.Unreported(pods), time.Now())

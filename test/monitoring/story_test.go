@@ -170,6 +170,9 @@ func (w *world) eachEndpointIsTraced() {
 	})
 	w.traces.until("a change of books", func(s span) bool { return s.service == "books" && s.name == "tools/call update_book" })
 	w.traces.until("an error of books", func(s span) bool { return s.service == "books" && s.attributes["error.type"] == "tool_error" })
+	w.traces.until("a change on its way to every pod of books", func(s span) bool {
+		return s.service == "mcp-admin-manager" && s.name == "change of a Config" && s.attributes["mcp_admin.endpoint"] == "shop/books" && s.attributes["mcp_admin.pods"] == "3"
+	})
 	w.traces.until("a request to notes", func(s span) bool {
 		return s.service == "notes" && s.name == "tools/list" && s.attributes["mcp_admin.token"] == "desk/clerk"
 	})

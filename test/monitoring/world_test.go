@@ -106,6 +106,8 @@ func newWorld(t *testing.T) *world {
 	client, err := typedcorev1.NewForConfig(w.cluster.RESTConfig())
 	w.check(err)
 	w.pods = client.Pods(metav1.NamespaceAll)
+	w.kubectl("set", "env", "-n", "mcp-admin-system", "deployment/mcp-admin-manager", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+w.traces.grpc)
+	w.kubectl("rollout", "status", "-n", "mcp-admin-system", "deployment/mcp-admin-manager", "--timeout=10m")
 	_, err = w.cluster.KubectlInput(ctx, fmt.Sprintf(manifests, uri.String(), w.traces.grpc, w.traces.http), "apply", "--server-side", "-f", "-")
 	w.check(err)
 	for endpoint, namespace := range map[string]string{"books": "shop", "notes": "desk"} {
