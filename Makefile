@@ -122,7 +122,7 @@ five-minutes: build kube-cluster databases ## Time the quick starts of the docum
 catalogue: ## Serve 10, 100 and 650 tables, and measure what tools/list costs an agent
 	@MCP_TEST_CATALOGUE=1 go test -count=1 -v -run TestMeasure ./test/catalogue | grep -vE "^(=== |--- |PASS|ok )"
 
-# A folder with questions and their right answers (docs/testing.md, "Other measures"), and the engines that they run on.
+# A folder with questions and their right answers (docs/testing/measures.md), and the engines that they run on.
 JOBS ?= ../shared/data/jobs/spider
 ENGINES ?= SQLite,PostgreSQL,MariaDB
 

@@ -19,7 +19,7 @@ var Tables = map[string]condition.Table{
 	"MCPEndpoint": condition.EndpointConditions, "MCPModelExposure": condition.ExposureConditions, "MCPToken": condition.TokenConditions,
 }
 
-// OutcomeOf is the outcome of a reason (docs/design/controllers.md, "Conditions").
+// OutcomeOf is the outcome of a reason (docs/design/conditions.md, "Reasons and outcomes").
 func OutcomeOf(reason string) string {
 	return map[condition.Outcome]string{condition.Trouble: "trouble", condition.Interruption: "interruption", condition.Waiting: "waiting", condition.Final: "final"}[condition.Outcomes[reason]]
 }

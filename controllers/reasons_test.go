@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 )
 
-// The table of docs/design/controllers.md, "Conditions", names every reason once, with the outcome that it has.
+// The table of docs/design/conditions.md, "Reasons and outcomes", names every reason once, with the outcome that it has.
 func TestTheTableOfReasons(t *testing.T) {
 	documented := reasonTable(t)
 	for _, reason := range definedReasons(t) {
@@ -94,7 +94,7 @@ var named = regexp.MustCompile("`([A-Z][A-Za-z]+)`")
 // reasonTable is the documented outcome of each reason.
 func reasonTable(t *testing.T) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", "design", "controllers.md"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "design", "conditions.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // leaseName is the Lease of leader election, in the manager's own namespace.
 const leaseName = "mcp-admin-manager.mcpadmin.dev"
 
-// The times of leader election (docs/design/controllers.md, "The leader"). A standby follows a killed leader within the
+// The times of leader election (docs/design/managers.md, "The leader"). A standby follows a killed leader within the
 // duration and two waits of the standby, each of at most 2.2 periods: 4.3 s.
 const (
 	leaseDuration = 3 * time.Second

@@ -34,16 +34,16 @@ func same(text string) string {
 	return text
 }
 
-// inDocument is the block of docs/cli.md that begins so.
+// inDocument is the block of docs/cli/laptop.md that begins so.
 func inDocument(t *testing.T, fence string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/cli.md")
+	page, err := os.ReadFile("../../docs/cli/laptop.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(page), "```"+fence+"\n")
 	if !found {
-		t.Fatalf("docs/cli.md has no block %q", fence)
+		t.Fatalf("docs/cli/laptop.md has no block %q", fence)
 	}
 	block, _, _ := strings.Cut(rest, "```\n")
 	return block

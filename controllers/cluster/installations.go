@@ -28,7 +28,7 @@ const (
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=create
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=installation.mcpadmin.dev,verbs=get;list;update
 
-// Installations keep two installations from working on the same objects (docs/design/controllers.md, "Two installations"). The
+// Installations keep two installations from working on the same objects (docs/design/managers.md, "Two installations"). The
 // leader of each installation renews its own Leases and reads the others. It is safe for concurrent use.
 type Installations struct {
 	client client.Client

@@ -18,7 +18,7 @@ import (
 )
 
 // At Info the log has one line for each step in the life of an object, and none for a reconcile that changed nothing
-// (docs/design/controllers.md, "The log").
+// (docs/design/managers.md, "The log").
 
 // Watched passes what another predicate passes, and tells the log what people did to an object of a kind. It is for the watch
 // of that kind's own reconciler: the other watches stay silent. saw is called with each new state of an object, even one

@@ -9,7 +9,8 @@ import (
 )
 
 // BenchmarkStart compiles 50,000 tokens, as a manager does that starts: relying on the API server's check of the objects, and with
-// each object checked by its schema once more. The difference is why the compile step relies on it (docs/architecture.md).
+// each object checked by its schema once more. The difference is why the compile step relies on it
+// (docs/design/decisions/0010-one-schema.md).
 //
 //	go test -run - -bench Start -benchtime 1x -benchmem ./controllers/compile
 func BenchmarkStart(b *testing.B) {

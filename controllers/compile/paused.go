@@ -10,7 +10,7 @@ import (
 
 // held is the verdict about an object that must not be added yet, because it or its endpoint is paused; nil if nothing
 // holds it up. What is in force stays so, and its changes are let through, since a change may take rights away
-// (docs/design/controllers.md, "Pausing").
+// (docs/design/conditions.md, "Pausing").
 func held(endpoint *v1alpha1.MCPEndpoint, kind string, obj metav1.Object, inForce bool) *Verdict {
 	var paused string
 	switch {

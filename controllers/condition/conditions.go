@@ -13,7 +13,7 @@ import (
 // true if all of them are; otherwise the first that is not says why.
 type Table []string
 
-// The conditions of each kind (docs/design/controllers.md, "Conditions").
+// The conditions of each kind (docs/design/conditions.md, "Reasons and outcomes").
 var (
 	EndpointConditions = Table{
 		v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed, v1alpha1.ConditionRouted,

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Outcome says what it means that an object is not Ready for a reason (docs/design/controllers.md, "Conditions").
+// Outcome says what it means that an object is not Ready for a reason (docs/design/conditions.md, "Reasons and outcomes").
 type Outcome int
 
 const (

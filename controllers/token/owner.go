@@ -43,7 +43,7 @@ func (h heldSecret) text() string {
 
 // find reads a token's Secret, and decides whose it is. A Secret is the token's own if the manager wrote it for an MCPToken
 // of this name, or it holds the text that the status says was issued: so one that lost its owner, and one that a backup
-// brought back, keeps its text (docs/design/controllers.md, "Whose Secret it is"). Any other Secret is an OwnershipConflict,
+// brought back, keeps its text (docs/design/tokens.md, "Whose Secret it is"). Any other Secret is an OwnershipConflict,
 // or nothing of it counts.
 func (x *Texts) find(ctx context.Context, t *v1alpha1.MCPToken, read func(context.Context, client.Object, client.Object) (bool, error)) (heldSecret, error) {
 	held := heldSecret{secret: secretOf(t)}

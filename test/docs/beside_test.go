@@ -49,24 +49,37 @@ func pairs(t *testing.T, path string) []pair {
 	return all
 }
 
-// question is the beginning of a question of docs/asking.md.
+// question is the beginning of a question of the pages in docs/asking.
 var question = regexp.MustCompile(`(?m)^\*\*(\d+)\. `)
 
-// Each of the questions has its number, one call, and SQL beside it.
+// Each of the questions has its number, one call, and SQL beside it. docs/asking.md says which page has which.
 func TestEveryQuestionHasSQLBesideItsCall(t *testing.T) {
-	const path = "docs/asking.md"
-	asked := question.FindAllStringSubmatch(read(t, path), -1)
-	for i, match := range asked {
-		if match[1] != strconv.Itoa(i+1) {
-			t.Errorf("question %s of %s is the %d. one", match[1], path, i+1)
+	index, asked := read(t, "docs/asking.md"), 0
+	for _, name := range []string{"groups", "related", "comparing", "texts"} {
+		path, first := "docs/asking/"+name+".md", asked+1
+		text := read(t, path)
+		questions := question.FindAllStringSubmatch(text, -1)
+		for _, match := range questions {
+			if asked++; match[1] != strconv.Itoa(asked) {
+				t.Errorf("question %s of %s is the %d. one", match[1], path, asked)
+			}
+		}
+		calls := 0
+		for _, b := range blocksOf(t, path) {
+			calls += len(examples(b))
+		}
+		if beside := len(pairs(t, path)); calls != len(questions) || beside != len(questions) {
+			t.Errorf("%s has %d questions, %d calls and %d with SQL beside them", path, len(questions), calls, beside)
+		}
+		if row := fmt.Sprintf("[%d to %d](asking/%s.md)", first, asked, name); !strings.Contains(index, row) {
+			t.Errorf("docs/asking.md does not say %s", row)
+		}
+		if head := fmt.Sprintf("Questions %d to %d of", first, asked); !strings.Contains(text, head) {
+			t.Errorf("%s does not begin with %s", path, head)
 		}
 	}
-	calls := 0
-	for _, b := range blocksOf(t, path) {
-		calls += len(examples(b))
-	}
-	if beside := len(pairs(t, path)); len(asked) != 62 || calls != 62 || beside != 62 {
-		t.Errorf("%s has %d questions, %d calls and %d with SQL beside them; its head says sixty-two", path, len(asked), calls, beside)
+	if asked != 62 {
+		t.Errorf("there are %d questions; docs/asking.md says sixty-two", asked)
 	}
 }
 

@@ -73,7 +73,7 @@ func TestEveryBlockIsRunOrSaysWhyNot(t *testing.T) {
 	for _, path := range documents(t) {
 		for _, b := range blocksOf(t, path) {
 			if !slices.Contains(shown, b.Language) {
-				t.Errorf("%s, line %d: what %q is no test knows; docs/testing.md lists what can stand there", path, b.Line, b.Language)
+				t.Errorf("%s, line %d: what %q is no test knows; docs/testing/documents.md lists what can stand there", path, b.Line, b.Language)
 			}
 			if b.NotRun != "" {
 				done.notRun[b.NotRun]++

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// named are the constants that troubleshooting.md has an entry for: a folder, and how the constants' names begin.
+// named are the constants that the pages on troubleshooting have an entry for: a folder, and how the constants' names begin.
 var named = []struct{ folder, prefix string }{
 	{"api/v1alpha1", "Reason"}, {"contract", "Reason"}, {"server/tools/call", "Code"},
 }
@@ -22,7 +22,7 @@ var named = []struct{ folder, prefix string }{
 var (
 	// entry is a heading of one word, and the paragraph below it.
 	entry = regexp.MustCompile(`(?m)^### (\S+)\n((?:.+\n)+)`)
-	// row is a line of the table of reasons with which nothing is wrong: the reasons, and what they mean.
+	// row is a line of the tables of codes, and of reasons with which nothing is wrong: the words, and what they mean.
 	row = regexp.MustCompile("(?m)^\\| (`.*`) \\| (.+) \\|$")
 )
 
@@ -36,7 +36,8 @@ func TestTroubleshootingHasAnEntryForEveryReasonAndCode(t *testing.T) {
 	if len(known) < 70 {
 		t.Fatalf("only %d reasons and codes were found", len(known))
 	}
-	page := read(t, "docs/troubleshooting.md")
+	index := read(t, "docs/troubleshooting.md")
+	page := read(t, "docs/troubleshooting/endpoint.md") + read(t, "docs/troubleshooting/objects.md")
 	told := map[string]bool{}
 	tell := func(word, text string) {
 		if told[word] {
@@ -52,22 +53,27 @@ func TestTroubleshootingHasAnEntryForEveryReasonAndCode(t *testing.T) {
 	}
 	for _, match := range entry.FindAllStringSubmatch(page, -1) {
 		tell(match[1], match[2])
+		if !strings.Contains(index, "["+match[1]+"](troubleshooting/") {
+			t.Errorf("docs/troubleshooting.md has no link to the entry of %s", match[1])
+		}
 	}
 	if headings := strings.Count(page, "\n### "); headings != len(told) {
 		t.Errorf("%d headings are there, and %d have a paragraph below them", headings, len(told))
 	}
-	_, fine, _ := strings.Cut(page, "\n## Nothing is wrong\n")
+	_, codes, _ := strings.Cut(index, "\n## Errors of tools\n")
+	codes, _, _ = strings.Cut(codes, "\n## ")
+	_, fine, _ := strings.Cut(index, "\n## Nothing is wrong\n")
 	if strings.Contains(fine, "\n## ") {
 		t.Error(`"Nothing is wrong" is not the last part: what is wrong comes first`)
 	}
-	for _, match := range row.FindAllStringSubmatch(fine, -1) {
+	for _, match := range row.FindAllStringSubmatch(codes+fine, -1) {
 		for word := range strings.SplitSeq(match[1], ", ") {
 			tell(strings.Trim(word, "`"), match[2])
 		}
 	}
 	for _, word := range slices.Sorted(maps.Keys(known)) {
 		if !told[word] {
-			t.Errorf("docs/troubleshooting.md does not tell of %s", word)
+			t.Errorf("no page on troubleshooting tells of %s", word)
 		}
 	}
 }

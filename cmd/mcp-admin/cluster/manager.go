@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A manager renews its Lease on the namespaces that it looks after (docs/design/controllers.md, "Two installations").
+// A manager renews its Lease on the namespaces that it looks after (docs/design/managers.md, "Two installations").
 const (
 	leaseName     = "installation.mcpadmin.dev"
 	leaseDuration = 15 * time.Second

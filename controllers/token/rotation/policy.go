@@ -68,7 +68,7 @@ type Decision struct {
 	NextRotation time.Time
 }
 
-// Decide is the whole token policy (docs/design/controllers.md, "Token lifecycle"). A Secret that is missing, or does
+// Decide is the whole token policy (docs/design/tokens.md, "Token lifecycle"). A Secret that is missing, or does
 // not hold the issued text, gets a new text: the old one is lost, and a text that somebody else put there must not
 // become a token.
 func Decide(s Situation) Decision {

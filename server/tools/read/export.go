@@ -11,7 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
-// The argument export has the rows of list_, aggregate_, related_ and report_ leave the endpoint as a file (docs/design/tools.md,
+// The argument export has the rows of list_, aggregate_, related_ and report_ leave the endpoint as a file (docs/design/exports.md,
 // "Exports"). The call that has it counts the rows and answers with a link. Who fetches the link has the same call run again, with the
 // token's rights of then, and its rows streamed: both go through the code below, and differ only in Call.Fetch.
 

@@ -56,7 +56,7 @@ func (f *ndjsonFile) row(_ []database.Output, row []byte) error {
 	return err
 }
 
-// csvFile writes a row a record, by RFC 4180 (docs/design/tools.md, "Exports").
+// csvFile writes a row a record, by RFC 4180 (docs/design/exports.md, "CSV").
 type csvFile struct {
 	to     io.Writer
 	record []byte

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Block is a fenced block of a page. What a fence can say is in docs/testing.md, "Documents as tests".
+// Block is a fenced block of a page. What a fence can say is in docs/testing/documents.md.
 type Block struct {
 	// Info is all that stands behind the fence, Line the fence's line.
 	Info  string
@@ -107,7 +107,7 @@ func (b *Block) read() error {
 		case strings.Contains(word, "."):
 			b.File = word
 		default:
-			return fmt.Errorf("%q is nothing that a fence says; docs/testing.md lists what it can", word)
+			return fmt.Errorf("%q is nothing that a fence says; docs/testing/documents.md lists what it can", word)
 		}
 	}
 	return nil
