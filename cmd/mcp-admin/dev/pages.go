@@ -48,6 +48,9 @@ func (s *pageSource) now() (*outcome, *contract.Status) {
 // Place implements page.Source.
 func (s *pageSource) Place() string { return "mcp-admin dev on this machine" }
 
+// Person implements page.Source.
+func (s *pageSource) Person() string { return "the person at this machine" }
+
 // Cluster implements page.Source: there is none.
 func (s *pageSource) Cluster() *cluster.Cluster { return nil }
 

@@ -132,11 +132,16 @@ func (q *request) key() types.NamespacedName {
 	return types.NamespacedName{Namespace: q.PathValue("namespace"), Name: q.PathValue("name")}
 }
 
-// command adds a command of mcp-admin about the endpoint to those that do the same.
-func (q *request) command(name string, args ...string) {
-	if line := q.source().Command(name, q.key(), args...); line != "" {
+// alike adds a command line to those that do the same; "" is none.
+func (q *request) alike(line string) {
+	if line != "" {
 		q.Commands = append(q.Commands, line)
 	}
+}
+
+// command adds a command of mcp-admin about the endpoint to those that do the same.
+func (q *request) command(name string, args ...string) {
+	q.alike(q.source().Command(name, q.key(), args...))
 }
 
 // view is what a template gets.

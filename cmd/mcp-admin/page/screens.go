@@ -29,6 +29,11 @@ func screens() []screen {
 		{name: "who", path: ofEndpoint + "/who", tab: "Who can see what", show: (*request).who},
 		{name: "cell", path: ofEndpoint + "/who/{tokens}/{token}/{model}", show: (*request).cell},
 		{name: "reach", path: ofEndpoint + "/who-reads", show: (*request).reach},
+		{name: "models", path: ofEndpoint + "/models", tab: "Models", show: (*request).models},
+		{name: "model", path: ofEndpoint + "/models/{model}", show: (*request).model},
+		{name: "acts", path: ofEndpoint + "/acts", tab: "Acts", changes: true, show: (*request).acts},
+		{name: "plan", path: ofEndpoint + "/acts/{act}", changes: true, show: (*request).plan, act: (*request).perform},
+		{name: "done", path: ofEndpoint + "/acts/{act}/done", changes: true, show: (*request).done},
 	}
 }
 

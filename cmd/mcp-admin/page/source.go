@@ -17,6 +17,8 @@ import (
 type Source interface {
 	// Place says what is looked at, and as whom, in a few words.
 	Place() string
+	// Person is the person's name, as the cluster knows it.
+	Person() string
 	// Endpoints are the endpoints that the person may list.
 	Endpoints(ctx context.Context) (*Endpoints, error)
 	// Status is the health of one endpoint, as "mcp-admin status" tells it.

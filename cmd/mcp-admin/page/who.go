@@ -190,7 +190,9 @@ func (q *request) cell() (any, error) {
 	c := &m.Callers[i]
 	o := &opened{Token: token, Model: model, Caller: c, More: len(c.Tokens) - 1, Statements: told.Statements, Columns: columnsOf(told), Unknown: len(told.Shown) == 0}
 	o.Access = c.Access[slices.IndexFunc(c.Access, func(a compile.Access) bool { return a.Model == model })]
-	o.Policies = m.Policies(model, o.Access.Rows.Policies)
+	if len(o.Access.Rows.Policies) > 0 {
+		o.Policies = m.Policies(model, o.Access.Rows.Policies)
+	}
 	o.since("MCPEndpoint", objects.Endpoint)
 	for i := range objects.Exposures {
 		if x := &objects.Exposures[i]; x.EffectiveModel() == model {

@@ -19,33 +19,28 @@ type Policy struct {
 	Condition string `json:"condition"`
 }
 
-// Policies are the row policies of a model that have one of the names.
+// Declared is a model as its exposure declares it; nil if there is none of that name.
+func (m *Matrix) Declared(model string) *contract.Model {
+	i := slices.IndexFunc(m.config.Models, func(c contract.Model) bool { return c.Name == model })
+	if i < 0 {
+		return nil
+	}
+	return &m.config.Models[i]
+}
+
+// Policies are the row policies of a model that have one of the names; of nil names, all.
 func (m *Matrix) Policies(model string, names []string) []Policy {
+	declared := m.Declared(model)
+	if declared == nil {
+		return nil
+	}
 	var told []Policy
-	for i := range m.config.Models {
-		if m.config.Models[i].Name != model {
-			continue
-		}
-		for j := range m.config.Models[i].RowPolicies {
-			if p := &m.config.Models[i].RowPolicies[j]; slices.Contains(names, p.Name) {
-				told = append(told, policyOf(p))
-			}
+	for i := range declared.RowPolicies {
+		if p := &declared.RowPolicies[i]; names == nil || slices.Contains(names, p.Name) {
+			told = append(told, policyOf(p))
 		}
 	}
 	return told
-}
-
-// AllPolicies are the row policies of a model; none shows every row to whoever views it.
-func (m *Matrix) AllPolicies(model string) []Policy {
-	var names []string
-	for i := range m.config.Models {
-		if m.config.Models[i].Name == model {
-			for j := range m.config.Models[i].RowPolicies {
-				names = append(names, m.config.Models[i].RowPolicies[j].Name)
-			}
-		}
-	}
-	return m.Policies(model, names)
 }
 
 func policyOf(p *contract.RowPolicy) Policy {

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -22,8 +23,8 @@ import (
 
 // source reads a cluster as the person whose kubeconfig it is.
 type source struct {
-	cluster *cluster.Cluster
-	place   string
+	cluster       *cluster.Cluster
+	place, person string
 }
 
 var _ page.Source = (*source)(nil)
@@ -39,14 +40,15 @@ func newSource(ctx context.Context, k *cluster.Cluster) (*source, error) {
 		host = u.Host
 	}
 	place := "Cluster " + host
-	if name := review.Status.UserInfo.Username; name != "" {
-		place += ", as " + name
-	}
-	return &source{k, place}, nil
+	person := cmp.Or(review.Status.UserInfo.Username, "somebody")
+	return &source{k, place + ", as " + person, person}, nil
 }
 
 // Place implements page.Source.
 func (s *source) Place() string { return s.place }
+
+// Person implements page.Source.
+func (s *source) Person() string { return s.person }
 
 // Cluster implements page.Source.
 func (s *source) Cluster() *cluster.Cluster { return s.cluster }
@@ -104,6 +106,10 @@ func (s *source) Command(name string, endpoint types.NamespacedName, args ...str
 	switch name {
 	case "endpoints":
 		return "kubectl get mcpendpoints -A"
+	case "exposures":
+		return page.CommandLine("kubectl", "get", "mcpmodelexposures", "-n", endpoint.Namespace)
+	case "exposure":
+		return page.CommandLine("kubectl", "get", "mcpmodelexposure", args[0], "-n", endpoint.Namespace, "-o", "yaml")
 	case "matrix", "status", "doctor":
 		if endpoint.Name == "" {
 			return page.CommandLine(append(words, "-A")...)
