@@ -41,7 +41,8 @@ type adminPort struct {
 //	              before reads the database's schema again
 //	GET /usage    contract.Usage, for the same; ?after=CURSOR has only what came since
 //	GET /debug/pprof/  profiles of the process, if they were asked for when it started
-func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics, profiles bool) http.Handler {
+//	/ui/          pages for people, if the program has any; they let in whom they know
+func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics, profiles bool, pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
@@ -50,6 +51,9 @@ func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics, pro
 	mux.Handle("GET /metrics", metrics.Handler())
 	mux.HandleFunc("GET /status", p.withStatusKey(p.serveStatus))
 	mux.HandleFunc("GET /usage", p.withStatusKey(func(w http.ResponseWriter, r *http.Request) { serveUsage(w, r, usage) }))
+	if pages != nil {
+		mux.Handle("/ui/", pages)
+	}
 	if profiles {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)

@@ -58,6 +58,8 @@ type Server struct {
 	Environment func(string) string
 	// Profiles has the admin port serve profiles of the process.
 	Profiles bool
+	// Pages are what the admin port serves below /ui/; nil is nothing. They see to it themselves who may read them.
+	Pages http.Handler
 	// OpenDatabase opens a database of one of contract's engines; nil opens the real ones.
 	OpenDatabase func(engine string, settings database.Settings) database.DB
 	// Now is the clock by which tokens expire, rates fill again and filters mean now; nil is time.Now.
@@ -108,7 +110,7 @@ func (s *Server) Run(ctx context.Context) error {
 	// for those, too.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	admin := newHTTPServer(core.admin.handler(usage, metrics, s.Profiles), s.Log)
+	admin := newHTTPServer(core.admin.handler(usage, metrics, s.Profiles, s.Pages), s.Log)
 	admin.WriteTimeout = adminWriteTimeout
 	admin.BaseContext = func(net.Listener) context.Context { return background }
 

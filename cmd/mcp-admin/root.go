@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/ui"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
@@ -39,7 +40,7 @@ func groups() []group {
 		{"start", "Start here:", []*cobra.Command{dev.Command(), generate.Command()}},
 		{"cluster", "In a cluster:", []*cobra.Command{
 			connect.Command(), can.Command(), rights.MatrixCommand(), rights.WhoCommand(), call.Command(), revoke.Command(), tail.Command(),
-			status.Command(), doctor.Command(), report.Command(),
+			ui.Command(), status.Command(), doctor.Command(), report.Command(),
 		}},
 		{"ci", "For CI:", []*cobra.Command{lint.Command()}},
 	}

@@ -29,7 +29,13 @@ func (c *Cluster) Endpoint(ctx context.Context, key types.NamespacedName) (*v1al
 	return endpoint, c.find(ctx, key, "MCPEndpoint", endpoint, &v1alpha1.MCPEndpointList{})
 }
 
-// find reads an object. If there is none of that name, the error has the nearest name, if the others may be listed.
+// Missing is the error of an object that is not there.
+type Missing struct{ message string }
+
+// Error implements error.
+func (m *Missing) Error() string { return m.message }
+
+// find reads an object. If there is none of that name, the error is a Missing, with the nearest name if the others may be listed.
 func (c *Cluster) find(ctx context.Context, key types.NamespacedName, kind string, object client.Object, others client.ObjectList) error {
 	err := c.Get(ctx, key, object)
 	if !apierrors.IsNotFound(err) {
@@ -37,7 +43,7 @@ func (c *Cluster) find(ctx context.Context, key types.NamespacedName, kind strin
 	}
 	message := fmt.Sprintf("namespace %s has no %s %q", key.Namespace, kind, key.Name)
 	if c.List(ctx, others, client.InNamespace(key.Namespace)) != nil {
-		return errors.New(message)
+		return &Missing{message}
 	}
 	var names []string
 	_ = meta.EachListItem(others, func(o runtime.Object) error { // the function never fails
@@ -50,7 +56,7 @@ func (c *Cluster) find(ctx context.Context, key types.NamespacedName, kind strin
 	case i >= 0:
 		message += fmt.Sprintf("; the nearest is %q", names[i])
 	}
-	return errors.New(message)
+	return &Missing{message}
 }
 
 // Exposures are the MCPModelExposures of an endpoint.

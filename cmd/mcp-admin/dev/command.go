@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -149,6 +150,15 @@ func (o *options) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	admin := "http://" + ports.admin.Addr().String()
+	report.o = first
+	if !o.stdio {
+		pages, err := page.New(page.Options{Source: &pageSource{report: report, paths: o.paths, state: o.state, admin: admin, sqliteFile: s.SQLiteFile}, Base: "/ui/",
+			Start: "e/" + first.endpoint.Namespace + "/" + first.endpoint.Name})
+		if err != nil {
+			return errors.Join(err, ports.close())
+		}
+		s.Pages, report.page = pages, pages.Link(admin)
+	}
 	go report.follow(ctx, admin+"/status", source.statusKey)
 	if !o.stdio {
 		return s.Run(ctx)

@@ -26,10 +26,14 @@ type reporter struct {
 	out io.Writer
 	mu  sync.Mutex
 	o   *outcome
+	// status is the newest that the server said of itself; nil before the first.
+	status *contract.Status
 	// shown is the last printed report; nil if nothing was printed yet.
 	shown report
 	// failing says why the manifests could not be used when they were last read; "" if they could.
 	failing string
+	// page is the link that opens the page, once; "" if there is none.
+	page string
 	// whole shows all of what there is, in place of a screenful.
 	whole bool
 	// stdio reports whether one client calls over this process's own input and output.
@@ -99,10 +103,14 @@ func (r *reporter) fetchStatus(ctx context.Context, url, key string) (*contract.
 func (r *reporter) print(status *contract.Status) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.status = status
 	if r.o == nil || status.Revision != r.o.config.Revision || status.Database.Reason == contract.ReasonConnecting || awaits(status) {
 		return
 	}
 	now, before := r.o.report(status), r.shown
+	if r.page != "" {
+		now[0].entries = append(now[0].entries, entry{"page", "page: " + r.page + " (the link works once)", nil})
+	}
 	r.shown = now
 	if r.tell != nil {
 		if err := r.tell(r.o.served(status)); err != nil {

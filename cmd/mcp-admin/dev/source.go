@@ -54,6 +54,8 @@ type outcome struct {
 	endpoint *v1alpha1.MCPEndpoint
 	config   *contract.Config
 	verdicts compile.Verdicts
+	// manifests are what was compiled.
+	manifests *Manifests
 	// texts are the known texts of tokens, files the files of texts that were made here.
 	texts, files map[types.NamespacedName]string
 	// guessed reports whether nobody wrote the manifests.
@@ -188,7 +190,7 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 		return nil, err
 	}
 	endpoint.Spec.Network.ExternalURL = s.baseURL
-	o := &outcome{endpoint: endpoint, guessed: s.guessed != nil, unset: map[string]bool{}, ignored: append(m.Ignored, m.strays()...), leftOut: m.leftOut, texts: map[types.NamespacedName]string{}, files: map[types.NamespacedName]string{}}
+	o := &outcome{endpoint: endpoint, manifests: m, guessed: s.guessed != nil, unset: map[string]bool{}, ignored: append(m.Ignored, m.strays()...), leftOut: m.leftOut, texts: map[types.NamespacedName]string{}, files: map[types.NamespacedName]string{}}
 	for i := range m.Exposures {
 		if e := &m.Exposures[i]; e.Namespace == endpoint.Namespace && e.Spec.EndpointRef.Name == endpoint.Name && e.Spec.Expose == nil {
 			o.unset[e.Name] = true

@@ -135,3 +135,8 @@ func sentence(c metav1.Condition) string {
 }
 
 func (s subject) name() string { return fmt.Sprintf("%s %s", s.kind, cluster.Key(s.object)) }
+
+// Causes are the conditions of an endpoint that are not true, without those that only wait for others.
+func Causes(conditions []metav1.Condition) []metav1.Condition {
+	return troubleOf(conditions, isConsequence, false).causes
+}

@@ -10,12 +10,17 @@ import (
 
 // examineServed looks at what "mcp-admin dev" serves on this machine.
 func examineServed(ctx context.Context, served *laptop.Served) *Diagnosis {
-	d := &Diagnosis{Looked: []string{"MCPEndpoint " + served.Endpoint}, Problems: []Problem{}}
+	d := OfServed(served)
 	if err := answers(ctx, served.URL); err != nil {
-		d.Problems = append(d.Problems, Problem{Object: "MCPEndpoint " + served.Endpoint,
-			Message: fmt.Sprintf("nothing answers at %s: \"mcp-admin dev\" was ended without a chance to say so", served.URL), Command: "mcp-admin dev --help"})
-		return d
+		d.Problems = []Problem{{Object: "MCPEndpoint " + served.Endpoint,
+			Message: fmt.Sprintf("nothing answers at %s: \"mcp-admin dev\" was ended without a chance to say so", served.URL), Command: "mcp-admin dev --help"}}
 	}
+	return d
+}
+
+// OfServed is what is wrong with what dev serves, as it says itself.
+func OfServed(served *laptop.Served) *Diagnosis {
+	d := &Diagnosis{Looked: []string{"MCPEndpoint " + served.Endpoint}, Problems: []Problem{}}
 	for _, p := range served.Problems {
 		message := p.Message
 		if p.Reason != "" {

@@ -6,16 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
-	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/acts"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/spf13/cobra"
 )
 
 // lookEvery is how often the statuses are read.
@@ -61,12 +57,12 @@ Rights: get (or list) and patch mcptokens; get leases (there and in kube-system)
 }
 
 func (o *options) run(ctx context.Context, k *cluster.Cluster, names []string, out io.Writer) error {
-	tokens, err := o.find(ctx, k, names)
+	tokens, err := acts.TokensOf(ctx, k, names, o.group)
 	if err != nil {
 		return err
 	}
 	for i := range tokens {
-		if err := revoke(ctx, k, &tokens[i]); err != nil {
+		if err := acts.Revoke(ctx, k, &tokens[i]); err != nil {
 			return err
 		}
 	}
@@ -89,49 +85,10 @@ func (o *options) run(ctx context.Context, k *cluster.Cluster, names []string, o
 	return nil
 }
 
-// find reads the tokens that are meant.
-func (o *options) find(ctx context.Context, k *cluster.Cluster, names []string) ([]v1alpha1.MCPToken, error) {
-	var found []v1alpha1.MCPToken
-	for _, name := range names {
-		t, err := k.Token(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, *t)
-	}
-	if o.group == "" {
-		return found, nil
-	}
-	var list v1alpha1.MCPTokenList
-	if err := k.List(ctx, &list, client.InNamespace(k.Namespace)); err != nil {
-		return nil, cluster.Explain(err)
-	}
-	for i := range list.Items {
-		if slices.Contains(list.Items[i].Spec.NamedGroups(), o.group) {
-			found = append(found, list.Items[i])
-		}
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("no MCPToken of namespace %s has the group %q", k.Namespace, o.group)
-	}
-	return found, nil
-}
-
-func revoke(ctx context.Context, k *cluster.Cluster, t *v1alpha1.MCPToken) error {
-	if !t.Spec.EffectiveActive() {
-		return nil
-	}
-	before := t.DeepCopy()
-	t.Spec.Active = new(false)
-	return cluster.Explain(k.Patch(ctx, t, client.MergeFrom(before)))
-}
-
 // refused waits until the token's status says that every pod refuses it.
 func refused(ctx context.Context, k *cluster.Cluster, t *v1alpha1.MCPToken) error {
 	for {
-		err := k.Get(ctx, cluster.Key(t), t)
-		ready := meta.FindStatusCondition(t.Status.Conditions, v1alpha1.ConditionReady)
-		if err == nil && ready != nil && t.Status.ObservedGeneration == t.Generation && ready.Status == metav1.ConditionTrue {
+		if err := k.Get(ctx, cluster.Key(t), t); err == nil && acts.Applied(t) {
 			return nil
 		}
 		select {

@@ -52,7 +52,7 @@ columns that are masked or hidden. --csv writes a line for each token and model.
 				return err
 			}
 			if o.csv {
-				return m.csv(command.OutOrStdout())
+				return m.WriteCSV(command.OutOrStdout())
 			}
 			return o.format.Print(command.OutOrStdout(), m, m.show)
 		},
@@ -80,7 +80,7 @@ Of a column it says whether it is shown, masked or hidden.
 			if err != nil {
 				return err
 			}
-			w, err := m.who(args[0])
+			w, err := m.Who(args[0])
 			if err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ func (o *options) matrix(ctx context.Context) (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return objects.matrix(time.Now())
+	return objects.Matrix(time.Now())
 }
 
 func (o *options) objects(ctx context.Context) (*Objects, error) {
@@ -118,5 +118,5 @@ func (o *options) objects(ctx context.Context) (*Objects, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fromCluster(ctx, k, o.endpoint)
+	return FromCluster(ctx, k, o.endpoint)
 }

@@ -30,6 +30,8 @@ type Matrix struct {
 	NotInForce map[string]string `json:"notInForce,omitempty"`
 	// Withheld are the models that the database keeps from being served, with the reason.
 	Withheld map[string]string `json:"withheld,omitempty"`
+	// config is what the objects were compiled to.
+	config *contract.Config
 }
 
 // Model is a model with its columns, as far as they are known: from files the database is not asked.
@@ -50,13 +52,13 @@ type Caller struct {
 	Access []compile.Access `json:"access"`
 }
 
-// matrix works out who may do what.
-func (o *Objects) matrix(now time.Time) (*Matrix, error) {
+// Matrix works out who may do what.
+func (o *Objects) Matrix(now time.Time) (*Matrix, error) {
 	config, verdicts := o.Compile(now)
 	if config == nil {
 		return nil, fmt.Errorf("MCPEndpoint %s is not valid: %s", cluster.Key(o.Endpoint), verdicts.Endpoint.Message)
 	}
-	m := &Matrix{Endpoint: cluster.Key(o.Endpoint).String(), Models: []Model{}, Callers: []Caller{}, NotInForce: map[string]string{}, Withheld: map[string]string{}}
+	m := &Matrix{Endpoint: cluster.Key(o.Endpoint).String(), Models: []Model{}, Callers: []Caller{}, NotInForce: map[string]string{}, Withheld: map[string]string{}, config: config}
 	for i := range config.Models {
 		model := &config.Models[i]
 		if c := meta.FindStatusCondition(o.exposure(model.Exposure).Status.Conditions, v1alpha1.ConditionResolved); c != nil && c.Status == metav1.ConditionFalse {
@@ -134,8 +136,8 @@ func (o *Objects) model(m *contract.Model) Model {
 	return told
 }
 
-// cell says what a caller may do to a model, in short: a letter for each verb, and the rows if they are not all.
-func cell(a *compile.Access) string {
+// Cell says what a caller may do to a model, in short: a letter for each verb, and the rows if they are not all.
+func Cell(a *compile.Access) string {
 	letters := []byte("-----")
 	for i := range a.Verbs {
 		if a.Verbs[i].Granted {
@@ -144,13 +146,13 @@ func cell(a *compile.Access) string {
 	}
 	text := string(letters)
 	if text[0] == 'v' && !a.Rows.All {
-		text += " " + rows(a)
+		text += " " + Rows(a)
 	}
 	return text
 }
 
-// rows says which rows a caller sees.
-func rows(a *compile.Access) string {
+// Rows says which rows a caller sees.
+func Rows(a *compile.Access) string {
 	switch {
 	case a.Rows.All:
 		return "all"
@@ -160,8 +162,8 @@ func rows(a *compile.Access) string {
 	return strings.Join(a.Rows.Policies, "+")
 }
 
-// name names a caller in a line.
-func (c *Caller) name() string {
+// Name names a caller in a line.
+func (c *Caller) Name() string {
 	if len(c.Tokens) == 1 {
 		return c.Tokens[0]
 	}
@@ -178,9 +180,9 @@ func (m *Matrix) show(screen *output.Screen) {
 	var table [][]string
 	for i := range m.Callers {
 		c := &m.Callers[i]
-		row := []string{c.name(), strings.Join(c.Groups, ", ")}
+		row := []string{c.Name(), strings.Join(c.Groups, ", ")}
 		for j := range c.Access {
-			row = append(row, cell(&c.Access[j]))
+			row = append(row, Cell(&c.Access[j]))
 		}
 		table = append(table, row)
 	}
@@ -191,7 +193,7 @@ func (m *Matrix) show(screen *output.Screen) {
 		fmt.Fprintln(screen, "\nv view, a add, c change, d delete, e export; after them the row policies, if they narrow the rows.")
 	}
 	for i := range m.Models {
-		if text := m.Models[i].concealed(); text != "" {
+		if text := m.Models[i].Concealed(); text != "" {
 			fmt.Fprintf(screen, "%s: %s\n", m.Models[i].Name, text)
 		}
 	}
@@ -200,8 +202,8 @@ func (m *Matrix) show(screen *output.Screen) {
 	}
 }
 
-// concealed says which columns of the model are not shown as they are.
-func (m *Model) concealed() string {
+// Concealed says which columns of the model are not shown as they are.
+func (m *Model) Concealed() string {
 	var parts []string
 	for _, kind := range []struct {
 		word    string
@@ -214,8 +216,8 @@ func (m *Model) concealed() string {
 	return strings.Join(parts, "; ")
 }
 
-// csv writes a line for each token and model.
-func (m *Matrix) csv(to io.Writer) error {
+// WriteCSV writes a line for each token and model.
+func (m *Matrix) WriteCSV(to io.Writer) error {
 	w := csv.NewWriter(to)
 	if err := w.Write([]string{"token", "groups", "model", "view", "add", "change", "delete", "export", "actions", "rows", "masked", "hidden"}); err != nil {
 		return err
@@ -248,14 +250,14 @@ func (m *Matrix) record(a *compile.Access) []string {
 	}
 	seen := ""
 	if a.Verbs[0].Granted {
-		seen = rows(a)
+		seen = Rows(a)
 	}
-	model := m.model(a.Model)
+	model := m.Model(a.Model)
 	return append(record, strings.Join(actions, " "), seen, strings.Join(model.Masked, " "), strings.Join(model.Hidden, " "))
 }
 
-// model returns the model of a name; nil if there is none.
-func (m *Matrix) model(name string) *Model {
+// Model returns the model of a name; nil if there is none.
+func (m *Matrix) Model(name string) *Model {
 	if i := slices.IndexFunc(m.Models, func(model Model) bool { return model.Name == name }); i >= 0 {
 		return &m.Models[i]
 	}

@@ -75,9 +75,9 @@ func (o *Objects) exposure(name string) *v1alpha1.MCPModelExposure {
 	return &o.Exposures[slices.IndexFunc(o.Exposures, func(e v1alpha1.MCPModelExposure) bool { return e.Name == name })]
 }
 
-// fromCluster reads an endpoint with all that belongs to it. Of namespaces other than its own, tokens and labels are read if the
+// FromCluster reads an endpoint with all that belongs to it. Of namespaces other than its own, tokens and labels are read if the
 // endpoint admits any of them.
-func fromCluster(ctx context.Context, k *cluster.Cluster, name string) (*Objects, error) {
+func FromCluster(ctx context.Context, k *cluster.Cluster, name string) (*Objects, error) {
 	key := types.NamespacedName{Namespace: k.Namespace, Name: name}
 	o := &Objects{Labels: map[string]map[string]string{}}
 	var err error

@@ -128,11 +128,11 @@ func TestWhoReachesAModelOrAColumn(t *testing.T) {
 func TestColumnsAreToldByTheStatus(t *testing.T) {
 	m := Model{Name: "customer", Shown: []string{"id", "name"}, Masked: []string{"email"}, Hidden: []string{"password"}, ReadOnly: []string{"id"}}
 	for column, want := range map[string]string{"id": readOnly, "name": shown, "email": masked, "password": hidden} {
-		if got, err := m.state(column); got != want || err != nil {
+		if got, err := m.State(column); got != want || err != nil {
 			t.Errorf("%s is %q, %v, want %q", column, got, err, want)
 		}
 	}
-	if _, err := m.state("nam"); err == nil || !strings.Contains(err.Error(), `the nearest is "name"`) {
+	if _, err := m.State("nam"); err == nil || !strings.Contains(err.Error(), `the nearest is "name"`) {
 		t.Error(err)
 	}
 }
@@ -141,7 +141,7 @@ func TestColumnsAreToldByTheStatus(t *testing.T) {
 func BenchmarkTheMatrixOfTenThousandTokens(b *testing.B) {
 	o := manyObjects(10_000)
 	for b.Loop() {
-		m, err := o.matrix(time.Unix(0, 0))
+		m, err := o.Matrix(time.Unix(0, 0))
 		if err != nil || len(m.Callers) != 10 {
 			b.Fatalf("%d lines, %v", len(m.Callers), err)
 		}

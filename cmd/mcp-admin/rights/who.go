@@ -41,17 +41,17 @@ const (
 	readOnly = "shown, never written"
 )
 
-// who answers the question for "model" or "model.column".
-func (m *Matrix) who(of string) (*Who, error) {
+// Who answers the question for "model" or "model.column".
+func (m *Matrix) Who(of string) (*Who, error) {
 	name, column, _ := strings.Cut(of, ".")
-	model := m.model(name)
+	model := m.Model(name)
 	if model == nil {
-		return nil, m.unknownModel(name)
+		return nil, m.UnknownModel(name)
 	}
 	w := &Who{Endpoint: m.Endpoint, Model: name, Column: column, Callers: []Reach{}, Statements: model.Statements}
 	if column != "" {
 		var err error
-		if w.State, err = model.state(column); err != nil {
+		if w.State, err = model.State(column); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,8 @@ func (m *Matrix) who(of string) (*Who, error) {
 	return w, nil
 }
 
-func (m *Matrix) unknownModel(name string) error {
+// UnknownModel is the error of a model that is not there, with the nearest name.
+func (m *Matrix) UnknownModel(name string) error {
 	names := make([]string, len(m.Models))
 	for i := range m.Models {
 		names[i] = m.Models[i].Name
@@ -80,8 +81,8 @@ func (m *Matrix) unknownModel(name string) error {
 	return fmt.Errorf("%s", message)
 }
 
-// state says how a column is shown. An error says that the model is known not to have it.
-func (m *Model) state(column string) (string, error) {
+// State says how a column is shown. An error says that the model is known not to have it.
+func (m *Model) State(column string) (string, error) {
 	switch {
 	case slices.Contains(m.Hidden, column):
 		return hidden, nil
@@ -117,7 +118,7 @@ func reach(a *compile.Access, state string) Reach {
 		}
 		r.Verbs = append(r.Verbs, v.Name)
 		if v.Name == "view" {
-			r.Rows, r.By = rows(a), v.By
+			r.Rows, r.By = Rows(a), v.By
 		}
 	}
 	return r
@@ -137,7 +138,7 @@ func (w *Who) show(screen *output.Screen) {
 		for i := range w.Callers {
 			r := &w.Callers[i]
 			c := Caller{Tokens: r.Tokens}
-			table[i] = []string{c.name(), strings.Join(r.Verbs, ", "), r.Rows, strings.Join(r.By, ", ")}
+			table[i] = []string{c.Name(), strings.Join(r.Verbs, ", "), r.Rows, strings.Join(r.By, ", ")}
 		}
 		screen.Table([]string{"TOKEN", "MAY", "ROWS", "VIEWS BY"}, table...)
 	}

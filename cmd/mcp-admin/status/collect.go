@@ -116,24 +116,30 @@ func Collect(ctx context.Context, k *cluster.Cluster, key types.NamespacedName, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Status{
-		Endpoint: key.String(), URL: e.Status.URL, Revision: e.Status.Revision, Conditions: sorted(e.Status.Conditions), now: now,
-		Problems: nonNil(found.Problems), Notes: nonNil(found.Notes), Unseen: nonNil(found.Unseen), Pods: []Pod{}, Alerts: []Alert{},
-		Models: Models{Withheld: []Withheld{}}, Tokens: Tokens{Refused: []string{}, NotReady: []string{}, Expiring: []Expiring{}, Unused: []string{}},
-	}
-	s.endpoint(e)
+	s := Of(e, found, now)
 	pods, err := k.Pods(ctx, key)
 	s.unseen("pods", err)
 	s.pods(pods)
 	s.count(ctx, k, pods)
 	exposures, err := k.Exposures(ctx, key)
 	s.unseen("mcpmodelexposures", err)
-	s.models(exposures)
+	s.AddModels(exposures)
 	tokens, err := k.TokensInReach(ctx, key)
 	s.unseen("mcptokens", err)
-	s.tokens(tokens)
+	s.AddTokens(tokens)
 	s.warn()
 	return s, nil
+}
+
+// Of is the status of an endpoint and of its doctor's findings alone.
+func Of(e *v1alpha1.MCPEndpoint, found *doctor.Diagnosis, now time.Time) *Status {
+	s := &Status{
+		Endpoint: cluster.Key(e).String(), URL: e.Status.URL, Revision: e.Status.Revision, Conditions: sorted(e.Status.Conditions), now: now,
+		Problems: nonNil(found.Problems), Notes: nonNil(found.Notes), Unseen: nonNil(found.Unseen), Pods: []Pod{}, Alerts: []Alert{},
+		Models: Models{Withheld: []Withheld{}}, Tokens: Tokens{Refused: []string{}, NotReady: []string{}, Expiring: []Expiring{}, Unused: []string{}},
+	}
+	s.endpoint(e)
+	return s
 }
 
 func nonNil[T any](of []T) []T {
@@ -170,11 +176,17 @@ func rank(c metav1.Condition) int {
 	return 2
 }
 
-func (s *Status) endpoint(e *v1alpha1.MCPEndpoint) {
-	if ready := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
-		s.Ready = ready.Status == metav1.ConditionTrue && e.Status.ObservedGeneration == e.Generation && e.DeletionTimestamp.IsZero()
-		s.Reason, s.Message = ready.Reason, ready.Message
+// ReadyOf says whether an endpoint is Ready as it stands, with the reason and the message of its condition.
+func ReadyOf(e *v1alpha1.MCPEndpoint) (ready bool, reason, message string) {
+	c := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionReady)
+	if c == nil {
+		return false, "", ""
 	}
+	return c.Status == metav1.ConditionTrue && e.Status.ObservedGeneration == e.Generation && e.DeletionTimestamp.IsZero(), c.Reason, c.Message
+}
+
+func (s *Status) endpoint(e *v1alpha1.MCPEndpoint) {
+	s.Ready, s.Reason, s.Message = ReadyOf(e)
 	s.Database = Database{Engine: e.Status.Database.Engine, Version: e.Status.Database.Version}
 	if c := meta.FindStatusCondition(e.Status.Conditions, v1alpha1.ConditionDatabaseReady); c != nil {
 		s.Database.Reached, s.Database.Reason, s.Database.Message = c.Status == metav1.ConditionTrue, c.Reason, c.Message
@@ -204,7 +216,8 @@ func (s *Status) pods(pods []corev1.Pod) {
 	}
 }
 
-func (s *Status) models(exposures []v1alpha1.MCPModelExposure) {
+// AddModels counts the models of an endpoint.
+func (s *Status) AddModels(exposures []v1alpha1.MCPModelExposure) {
 	for i := range exposures {
 		x := &exposures[i]
 		ready := meta.FindStatusCondition(x.Status.Conditions, v1alpha1.ConditionReady)
@@ -220,7 +233,8 @@ func (s *Status) models(exposures []v1alpha1.MCPModelExposure) {
 	}
 }
 
-func (s *Status) tokens(tokens []v1alpha1.MCPToken) {
+// AddTokens counts the tokens of an endpoint.
+func (s *Status) AddTokens(tokens []v1alpha1.MCPToken) {
 	s.Tokens.All = len(tokens)
 	for i := range tokens {
 		t := &tokens[i]

@@ -43,7 +43,7 @@ func (s *Status) count(ctx context.Context, k *cluster.Cluster, pods []corev1.Po
 		}
 		text, err := k.Metrics(ctx, &pods[i])
 		if err == nil {
-			err = s.add(i, text)
+			err = s.AddMetrics(i, text)
 		}
 		if err != nil {
 			s.Unseen = append(s.Unseen, fmt.Sprintf("metrics of pod %s: %v", pods[i].Name, err))
@@ -51,8 +51,8 @@ func (s *Status) count(ctx context.Context, k *cluster.Cluster, pods []corev1.Po
 	}
 }
 
-// add adds the metrics of a pod of that index.
-func (s *Status) add(pod int, text []byte) error {
+// AddMetrics adds the metrics of a pod of that index, as Prometheus' text.
+func (s *Status) AddMetrics(pod int, text []byte) error {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {

@@ -26,7 +26,7 @@ func TestWhatAServerCountedIsRead(t *testing.T) {
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	s := &Status{Pods: []Pod{{Name: "shop-0"}}}
-	if err := s.add(0, answer.Body.Bytes()); err != nil {
+	if err := s.AddMetrics(0, answer.Body.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	want := Counted{

@@ -1,0 +1,81 @@
+package page
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+)
+
+// refusal says why there is nothing to show.
+type refusal struct {
+	Why, Do, Command string
+	// Words are what the API server said.
+	Words string
+}
+
+// denied is how the API server says which right is missing.
+var denied = regexp.MustCompile(`cannot (\w+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?`)
+
+// missingRight says of a refusal of the API server which right is missing; nil if it is none.
+func missingRight(err error) *refusal {
+	if !apierrors.IsForbidden(err) {
+		return nil
+	}
+	r := &refusal{Why: "You may not see this.", Words: err.Error(), Do: "The page asks the API server as you, and it refused. Ask an administrator of the cluster for that right."}
+	m := denied.FindStringSubmatch(err.Error())
+	if m == nil {
+		return r
+	}
+	verb, resource, group, namespace := m[1], m[2], m[3], m[4]
+	where, flag := "in all namespaces", []string{"-A"}
+	if namespace != "" {
+		where, flag = "in namespace "+namespace, []string{"-n", namespace}
+	}
+	r.Why = "You may not " + verb + " " + resource + " " + where + "."
+	if group != "" {
+		resource += "." + group
+	}
+	r.Command = CommandLine(append([]string{"kubectl", "auth", "can-i", verb, resource}, flag...)...)
+	return r
+}
+
+// Sentence is an error as one plain sentence: a missing right by its name.
+func Sentence(err error) string {
+	if r := missingRight(err); r != nil {
+		return r.Why
+	}
+	return err.Error()
+}
+
+// refuse shows why there is nothing to show.
+func (p *Page) refuse(w http.ResponseWriter, q *request, err error) {
+	code, told, title := http.StatusBadGateway, missingRight(err), "Not possible"
+	var missing *cluster.Missing
+	switch {
+	case told != nil:
+		code, title = http.StatusForbidden, "A right is missing"
+	case errors.As(err, &missing), errors.Is(err, errNoScreen):
+		code, title = http.StatusNotFound, "Not found"
+		fallthrough
+	default:
+		told = &refusal{Why: sentenceCase(err.Error())}
+	}
+	p.render(w, code, "refused", &view{request: q, Title: title, Data: told})
+}
+
+// sentenceCase makes a message a sentence.
+func sentenceCase(message string) string {
+	if message == "" {
+		return message
+	}
+	text := strings.ToUpper(message[:1]) + message[1:]
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}

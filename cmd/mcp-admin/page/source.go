@@ -1,0 +1,50 @@
+package page
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
+)
+
+// Source is where the page reads. An error that the API server gave for a missing right is told as such; of what is read beside the
+// main thing, the answers say what could not be looked at.
+type Source interface {
+	// Place says what is looked at, and as whom, in a few words.
+	Place() string
+	// Person is the person's name, as the cluster knows it.
+	Person() string
+	// Endpoints are the endpoints that the person may list.
+	Endpoints(ctx context.Context) (*Endpoints, error)
+	// Status is the health of one endpoint, as "mcp-admin status" tells it.
+	Status(ctx context.Context, endpoint types.NamespacedName) (*status.Status, error)
+	// Objects are an endpoint with its models and tokens, with their statuses.
+	Objects(ctx context.Context, endpoint types.NamespacedName) (*rights.Objects, error)
+	// Diagnose says what is wrong with all endpoints that Endpoints lists, as "mcp-admin doctor" does.
+	Diagnose(ctx context.Context) (*doctor.Diagnosis, error)
+	// ForeignKeys are the relations that the endpoint's database declares; known is false if nobody can be asked.
+	ForeignKeys(ctx context.Context, endpoint types.NamespacedName) (keys []ForeignKey, known bool, err error)
+	// Command is the command line of mcp-admin that tells the same about an endpoint; "" if there is none. The name is the command's,
+	// such as "matrix"; the arguments are its own, and unquoted.
+	Command(name string, endpoint types.NamespacedName, args ...string) string
+	// Cluster is where objects can be changed; nil if they lie in files.
+	Cluster() *cluster.Cluster
+}
+
+// Endpoints are endpoints in a list, and what could not be listed.
+type Endpoints struct {
+	Items []v1alpha1.MCPEndpoint
+	// Unseen are sentences, one for each thing.
+	Unseen []string
+}
+
+// ForeignKey is a relation that the database itself declares, by the names of models.
+type ForeignKey struct {
+	From, To string
+	Columns  []string
+}

@@ -1,0 +1,32 @@
+// The page works without this. It adds: a button that copies a command, and reloads what changes.
+'use strict';
+
+for (const code of document.querySelectorAll('.command code')) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Copy';
+  button.setAttribute('aria-label', 'Copy: ' + code.textContent.slice(0, 60));
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(code.textContent);
+    button.textContent = 'Copied';
+    setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+  });
+  code.after(button);
+}
+
+// What the main part shows is asked for again until it is final. Only its live part is replaced, so that the place of the keyboard stays.
+const main = document.querySelector('main[data-refresh]');
+const again = async () => {
+  const response = await fetch(location.href);
+  const next = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const live = next.querySelector('[data-live]');
+  if (live) {
+    document.querySelector('[data-live]').replaceChildren(...live.childNodes);
+  }
+  if (next.querySelector('main[data-refresh]')) {
+    setTimeout(again, Number(main.dataset.refresh));
+  }
+};
+if (main) {
+  setTimeout(again, Number(main.dataset.refresh));
+}
