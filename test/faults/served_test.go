@@ -60,6 +60,7 @@ func (s *served) start(database harness.Database, configure ...func(*contract.Co
 	quick := func(c *contract.Config) {
 		c.Endpoint.Database.StatementTimeout = contract.Duration(5 * time.Second)
 		c.Endpoint.Audit = &contract.AuditTable{Name: "mcp_admin_log"}
+		c.Endpoint.Limits.MaxResultBytes = 64 << 10 // callers at once wait for no memory
 	}
 	s.endpoint = harness.Serve(s.T, database, models, []contract.Token{everything}, append([]func(*contract.Config){quick}, configure...)...)
 }
