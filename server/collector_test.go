@@ -90,7 +90,7 @@ func (s *tracesSink) http() string {
 // until waits for a span of the name, and returns all that came so far.
 func (s *tracesSink) until(name string) []*traces.Span {
 	s.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(10 * time.Minute)
 	for {
 		s.mu.Lock()
 		spans, more := slices.Clone(s.spans), s.more

@@ -170,7 +170,7 @@ func start(t *testing.T, configure func(*server.Server, *running)) *running {
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(10 * time.Minute):
 			t.Error("Run does not end")
 		}
 	})
@@ -246,7 +246,7 @@ func (r *running) status(seen, wait string) contract.Status {
 func (r *running) until(what string, reached func(contract.Status) bool) contract.Status {
 	r.t.Helper()
 	var s contract.Status
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); {
 		if s = r.status(s.Serial, "1s"); reached(s) {
 			return s
 		}

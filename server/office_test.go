@@ -99,7 +99,7 @@ func officeOnSQLite(t *testing.T, configure ...func(*contract.Config)) *office {
 func (o *office) untilCounted(reason string) {
 	o.t.Helper()
 	sample := `mcp_admin_server_callers_refused_total{reason="` + reason + `"} `
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(o.Metrics(), sample); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !strings.Contains(o.Metrics(), sample); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			o.t.Fatalf("no refusal of the reason %s is counted", reason)
 		}

@@ -76,7 +76,7 @@ func TestQuestionsAreAskedOnceBesideTheCalls(t *testing.T) {
 	}
 	r.apply(source.Update{Config: questioned(3, `{"limit":2}`)})
 	r.until("without the note", func(s contract.Status) bool { return s.Revision == 3 && questionNote(s) == "" })
-	for deadline := time.Now().Add(time.Minute); reads.Load() == before && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Minute); reads.Load() == before && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if n := reads.Load() - before; n != 1 {

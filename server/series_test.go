@@ -192,7 +192,7 @@ func TestAServerServesWhatTheListHas(t *testing.T) {
 // untilMetrics waits until the metrics have all of some lines, and returns the metrics.
 func (r *running) untilMetrics(lines ...string) string {
 	r.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) {
 		_, text := r.get("/metrics")
 		missing := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.Contains(text, line+"\n") })
 		if len(missing) == 0 {

@@ -170,7 +170,7 @@ func TestDatabaseIsOpenedAnewWhenItIsAnother(t *testing.T) {
 
 	// Another password is tried at once with connections of its own, which take the place of those from before.
 	r.apply(source.Update{Config: c, Connection: secret("one.example.com", "new")})
-	for deadline := time.Now().Add(time.Minute); !second.db.closed.Load(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !second.db.closed.Load(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the new password was not tried")
 		}
@@ -223,7 +223,7 @@ func TestCAIsReadFromTheNewestSecret(t *testing.T) {
 		t.Errorf("a CA Secret that does not exist: %v", err)
 	}
 	r.apply(source.Update{Config: c, CA: source.Secret{"ca.crt": []byte("pem")}})
-	for deadline := time.Now().Add(time.Minute); !first.db.closed.Load(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !first.db.closed.Load(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the new CA was not tried")
 		}
@@ -315,7 +315,7 @@ func TestRequestsUnderWayAreAnsweredAtTheEnd(t *testing.T) {
 	<-entered
 	r.stop()
 	status, answer := r.get("/readyz")
-	for deadline := time.Now().Add(time.Minute); status == 200 && time.Now().Before(deadline); status, answer = r.get("/readyz") {
+	for deadline := time.Now().Add(10 * time.Minute); status == 200 && time.Now().Before(deadline); status, answer = r.get("/readyz") {
 		time.Sleep(time.Millisecond)
 	}
 	if status != 503 || !strings.Contains(answer, "ending") {
@@ -324,7 +324,7 @@ func TestRequestsUnderWayAreAnsweredAtTheEnd(t *testing.T) {
 	if status, _ := r.post(listTools); status != 200 {
 		t.Errorf("a request in the drain delay: %d", status)
 	}
-	for deadline := time.Now().Add(time.Minute); status != 0; status, _ = r.post(listTools) {
+	for deadline := time.Now().Add(10 * time.Minute); status != 0; status, _ = r.post(listTools) {
 		if time.Now().After(deadline) {
 			t.Fatalf("a request after the drain delay: %d", status)
 		}

@@ -258,7 +258,7 @@ func TestACollectorInTroubleCostsNoCall(t *testing.T) {
 				}
 			}
 			if row.reason != "" {
-				for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+				for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 					_, metrics := r.get("/metrics")
 					if strings.Contains(metrics, `mcp_admin_trace_spans_dropped_total{reason="`+row.reason+`"}`) {
 						break

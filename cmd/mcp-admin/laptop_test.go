@@ -83,7 +83,7 @@ func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
 	command.SetErr(&served)
 	ended := make(chan error, 1)
 	go func() { ended <- command.ExecuteContext(ctx) }()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(served.String(), "curl ") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !strings.Contains(served.String(), "curl ") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 	}
 	stop()
 	if err := <-ended; err != nil {
@@ -131,7 +131,7 @@ func TestCommandsWorkWithDev(t *testing.T) {
 	go func() {
 		ended <- run(ctx, served, "dev", "--sqlite", "shop.sqlite", "--write", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0")
 	}()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(served.String(), "curl ") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !strings.Contains(served.String(), "curl ") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 	}
 	token := "shop-writer"
 	if !strings.Contains(served.String(), token) {

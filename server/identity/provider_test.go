@@ -235,7 +235,7 @@ func start(t testing.TB, options identity.Options, authentication contract.Authe
 
 func eventually(t testing.TB, what string, happens func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !happens(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); !happens(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never happens that %s", what)
 		}

@@ -171,7 +171,7 @@ func start(t *testing.T, c *Cluster) *run {
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(10 * time.Minute):
 			t.Error("Run does not end")
 		}
 	})
@@ -225,7 +225,7 @@ func (r *run) next(want string) {
 		if got := describe(r.last); got != want {
 			r.t.Fatalf("the next update is %q, want %q", got, want)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(10 * time.Minute):
 		r.t.Fatalf("no update; want %q", want)
 	}
 }
@@ -233,7 +233,7 @@ func (r *run) next(want string) {
 // reaches takes updates until one says what is wanted.
 func (r *run) reaches(want string) {
 	r.t.Helper()
-	timeout := time.After(time.Minute)
+	timeout := time.After(10 * time.Minute)
 	for {
 		select {
 		case r.last = <-r.updates:

@@ -185,7 +185,7 @@ func TestOldAnswersAreRemoved(t *testing.T) {
 		}
 		l.must(ownerText, "create_author", `{"data":{"name":"Lem"},"idempotency_key":"k"}`)
 		table := l.set.catalog.Idempotency()
-		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(10 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			_, page, err := l.set.db.Select(t.Context(), &database.Select{From: l.token(ownerText).Unscoped(table), Total: database.TotalExact}, nil)
 			if err == nil && page.Total == 1 {
 				return

@@ -139,7 +139,7 @@ func startServer(ctx context.Context, config *contract.Config, listener net.List
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		response, err := http.Get("http://" + admin.Addr().String() + "/readyz")
 		if err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK {
 			return nil

@@ -51,7 +51,7 @@ func open(t *testing.T, p page, folder string) *bookshop {
 			t.Error(err)
 		}
 	})
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if response, err := http.Get("http://" + admin + "/readyz"); err == nil {
 			response.Body.Close()
 			if response.StatusCode == http.StatusOK {

@@ -210,7 +210,7 @@ func TestQuestions(t *testing.T) {
 			s.check(t, "the status says what fails", func(t *testing.T) {
 				refused, failed := "spec.questions[3] is not shown, as its call of list is refused: filters: mood: mood is masked for you", "spec.questions[5] fails: ticket not found."
 				notes := ""
-				for deadline := time.Now().Add(time.Minute); !strings.Contains(notes, failed) && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+				for deadline := time.Now().Add(10 * time.Minute); !strings.Contains(notes, failed) && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 					notes = strings.Join(s.endpoint.Status().Models[1].Notes, "\n")
 				}
 				if !strings.Contains(notes, refused) || !strings.Contains(notes, failed) || strings.Count(notes, "spec.questions") != 2 {

@@ -145,7 +145,7 @@ func TestAClientCertificateThatIsDemanded(t *testing.T) {
 func (s *served) refuses() {
 	s.Helper()
 	var status contract.DatabaseStatus
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if status = s.endpoint.Status().Database; status.Reason != contract.ReasonConnected && strings.Contains(status.Message, "connections from before") {
 			return
 		}

@@ -176,7 +176,7 @@ func TestASchemaThatChanges(t *testing.T) {
 		s.ok("list_account", `{}`)
 		s.exec("alter table account add column note varchar(20)")
 		s.exec("alter table account rename column owner to holder")
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 			payload, isError := s.call("get_account", `{"id":1}`)
 			if !isError && payload["holder"] == "Ann" {
 				break

@@ -114,7 +114,7 @@ func TestADatabaseThatIsKilled(t *testing.T) {
 func (s *served) comesBack(statement string) {
 	s.Helper()
 	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if _, err = s.plain.Exec(statement); err == nil {
 			return
 		}

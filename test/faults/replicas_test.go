@@ -32,7 +32,7 @@ func (s *served) startReplicated(primary, replica harness.Database, maxStaleness
 func (s *served) notes(text string) {
 	s.Helper()
 	var notes string
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		notes = s.endpoint.Status().Database.Notes
 		if text == "" && !strings.Contains(notes, "replicas") || text != "" && strings.Contains(notes, text) {
 			return

@@ -91,7 +91,7 @@ func (s *served) connects() {
 func (s *served) reports(reason, text string) {
 	s.Helper()
 	var status contract.DatabaseStatus
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		status = s.endpoint.Status().Database
 		if status.Reason == reason && strings.Contains(status.Message, text) {
 			return

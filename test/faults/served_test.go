@@ -104,7 +104,7 @@ func (s *served) fails(tool, arguments string, codes ...string) object {
 func (s *served) recovers(tool, arguments string) object {
 	s.Helper()
 	var payload object
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		var isError bool
 		if payload, isError = s.call(tool, arguments); !isError {
 			return payload
@@ -184,7 +184,7 @@ func TestMain(m *testing.M) {
 func (s *served) settles(query, wanted string) {
 	s.Helper()
 	var got string
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if err := s.plain.QueryRowContext(context.Background(), query).Scan(&got); err == nil && got == wanted {
 			return
 		}
@@ -223,7 +223,7 @@ func (s *served) waits() {
 	if s.engine == contract.EngineMySQL {
 		query = "select count(*) > 0 from information_schema.processlist where db = database() and id <> connection_id() and command <> 'Sleep' and info like '%account%'"
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		var waiting bool
 		if err := s.plain.QueryRowContext(context.Background(), query).Scan(&waiting); err != nil {
 			s.Fatal(err)
@@ -248,7 +248,7 @@ func (s *served) exec(statement string) {
 func (s *served) settlesOn(tool, code string) {
 	s.Helper()
 	var payload object
-	for deadline := time.Now().Add(80 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		var isError bool
 		payload, isError = s.call(tool, `{}`)
 		if isError == (code != "") && (code == "" || payload["code"] == code) {

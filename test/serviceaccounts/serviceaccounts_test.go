@@ -132,7 +132,7 @@ func (c *cluster) start(t *testing.T, check string) *identity.Verifier {
 
 func eventually(t *testing.T, what string, happens func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !happens(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); !happens(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never happens that %s", what)
 		}

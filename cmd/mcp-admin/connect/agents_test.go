@@ -120,7 +120,7 @@ func serve(t *testing.T) *served {
 			t.Error(err)
 		}
 	})
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(out.String(), "curl "); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); !strings.Contains(out.String(), "curl "); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it does not serve:\n%s", out.String())
 		}
@@ -236,7 +236,7 @@ func (p *place) ask(t *testing.T, wanted string) string {
 	if _, err := io.WriteString(in, p.input); err != nil {
 		t.Error(err)
 	}
-	for deadline := time.Now().Add(time.Minute); p.input != "" && !strings.Contains(output.String(), wanted) && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(10 * time.Minute); p.input != "" && !strings.Contains(output.String(), wanted) && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	_ = in.Close()

@@ -27,7 +27,7 @@ type screen struct{ harness.Log }
 // waitFor returns what was printed once it has the text.
 func (s *screen) waitFor(t *testing.T, text string) string {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if printed := s.String(); strings.Contains(printed, text) {
 			return printed
 		}

@@ -86,7 +86,7 @@ func TestTakenOver(t *testing.T) {
 	}
 	// The server lists a connection for a moment after it was closed.
 	now := connections()
-	for deadline := time.Now().Add(time.Minute); now > alone && time.Now().Before(deadline); now = connections() {
+	for deadline := time.Now().Add(10 * time.Minute); now > alone && time.Now().Before(deadline); now = connections() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if now > alone {

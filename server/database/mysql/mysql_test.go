@@ -191,7 +191,7 @@ CREATE VIEW endless AS SELECT sqrt(a.n * b.n * c.n) AS x FROM n a, n b, n c`
 func (f fixture) waitRunning(t testing.TB, table string, want int) {
 	t.Helper()
 	const query = `SELECT count(*) FROM information_schema.PROCESSLIST WHERE DB = ? AND COMMAND <> 'Sleep' AND ID <> CONNECTION_ID() AND INFO LIKE concat('%', ?, '%')`
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		var n int
 		if err := f.plain.QueryRow(query, f.connection.Database, table).Scan(&n); err != nil {
 			t.Fatal(err)

@@ -73,7 +73,7 @@ func TestACommitThatReadersHoldUp(t *testing.T) {
 		return err
 	}
 	err := add()
-	for until := time.Now().Add(time.Minute); err == nil && time.Now().Before(until); { // until it reads
+	for until := time.Now().Add(10 * time.Minute); err == nil && time.Now().Before(until); { // until it reads
 		time.Sleep(10 * time.Millisecond)
 		err = add()
 	}
