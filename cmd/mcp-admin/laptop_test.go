@@ -21,6 +21,7 @@ var differs = []struct {
 	{regexp.MustCompile(`SQLite [0-9.]+`), "SQLite X"},
 	{regexp.MustCompile(`mcp_[\w.-]{30,}`), "mcp_…"},
 	{regexp.MustCompile(`config=\S+`), "config=…"},
+	{regexp.MustCompile(`/ui/open/\S+`), "/ui/open/…"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:8080"},
 	{regexp.MustCompile(`/\S+/\.mcp-admin-dev/`), "/home/me/.mcp-admin-dev/"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}`), "TIME"},
