@@ -72,8 +72,8 @@ func (o outputs) Write(line []byte) (int, error) {
 type entry interface {
 	// attributes are the members of a line of our own format.
 	attributes(from *Caller) []slog.Attr
-	// describe fills in an event of OCSF.
-	describe(e *event)
+	// event is the event of OCSF.
+	event(m *moment) any
 }
 
 // write writes a line. An error says that an output did not take it.
@@ -85,7 +85,7 @@ func (l *Log) write(ctx context.Context, told entry) error {
 	var err error
 	now := time.Now()
 	if settings := l.settings.Load(); settings.OCSF {
-		err = l.writeEvent(newEvent(now, l, settings, from), told)
+		err = l.writeEvent(told.event(&moment{now, l, settings.Endpoint, from}))
 	} else {
 		record := slog.NewRecord(now, slog.LevelInfo, "audit", 0)
 		record.AddAttrs(told.attributes(from)...)
