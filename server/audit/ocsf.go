@@ -2,7 +2,6 @@ package audit
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 	"time"
 )
@@ -172,14 +171,14 @@ func activityOf(operation string) string {
 type moment struct {
 	at       time.Time
 	log      *Log
-	endpoint string
+	settings *Settings
 	from     *Caller
 }
 
 // head is the part of an event that does not depend on what it tells.
 func (m *moment) head() head {
 	h := head{
-		Time: m.at.UnixMilli(), Source: ocsfPeer{Name: "unknown"}, Server: ocsfPeer{Name: m.log.Pod, Service: m.endpoint},
+		Time: m.at.UnixMilli(), Source: ocsfPeer{Name: "unknown"}, Server: ocsfPeer{Name: m.log.Pod, Service: m.settings.Endpoint},
 		Metadata: ocsfMetadata{Version: ocsfVersion, Product: ocsfProduct{Name: "mcp-admin-server", Vendor: "mcp-admin", Version: m.log.Version}, LogName: "audit"},
 		Unmapped: map[string]any{},
 	}
@@ -193,8 +192,8 @@ func (m *moment) head() head {
 func (m *moment) datastoreActivity() *event {
 	e := &event{
 		head: m.head(), TypeID: ocsfTable, Type: "Table",
-		Database: ocsfDatabase{Name: m.endpoint, TypeID: ocsfRelational, Type: "Relational"},
-		Context:  ocsfContext{Role: ocsfToolRole, RoleName: "Tool", Service: ocsfEntity{Name: m.endpoint, Version: m.log.Version}},
+		Database: ocsfDatabase{Name: m.settings.Endpoint, TypeID: ocsfRelational, Type: "Relational"},
+		Context:  ocsfContext{Role: ocsfToolRole, RoleName: "Tool", Service: ocsfEntity{Name: m.settings.Endpoint, Version: m.log.Version}},
 	}
 	e.CategoryUID, e.CategoryName = ocsfApplicationActivity, "Application Activity"
 	e.ClassUID, e.ClassName = ocsfDatastoreActivity, "Datastore Activity"
@@ -227,7 +226,7 @@ func (e *event) called(token, subject, tool, model, operation, call, outcome str
 		e.StatusID, e.Status = ocsfOther, "Intent"
 	default:
 		e.StatusID, e.Status = ocsfFailure, "Failure"
-		if outcome == "permission_denied" || outcome == "token_refused" {
+		if denied(outcome) {
 			e.SeverityID, e.Severity = ocsfMedium, "Medium"
 		}
 	}
@@ -264,7 +263,7 @@ func (r *Read) event(m *moment) any {
 
 // event implements entry.
 func (r *Refused) event(m *moment) any {
-	e := &authentication{head: m.head(), Detail: r.Condition, User: serviceUser(r.Subject, r.Token), Service: ocsfEntity{Name: m.endpoint, Version: m.log.Version}}
+	e := &authentication{head: m.head(), Detail: r.Condition, User: serviceUser(r.Subject, r.Token), Service: ocsfEntity{Name: m.settings.Endpoint, Version: m.log.Version}}
 	e.CategoryUID, e.CategoryName = ocsfIdentityAndAccess, "Identity & Access Management"
 	e.ClassUID, e.ClassName = ocsfAuthentication, "Authentication"
 	e.ActivityID, e.ActivityName, e.TypeUID = ocsfLogon, "Logon", ocsfAuthentication*100+ocsfLogon
@@ -283,16 +282,4 @@ func (r *Refused) event(m *moment) any {
 		e.Unmapped["more_refused"] = r.More
 	}
 	return e
-}
-
-// writeEvent writes an event as one line.
-func (l *Log) writeEvent(event any) error {
-	line, err := json.Marshal(event)
-	if err != nil {
-		return err
-	}
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	_, err = l.to.Write(append(line, '\n'))
-	return err
 }
