@@ -5,6 +5,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -71,7 +72,6 @@ var _ = Describe("A status", func() {
 	})
 
 	It("say that collectors get nothing while the Secrets of their headers are missing, and the endpoint is Ready", func() {
-		w := newWorld()
 		endpoint := w.endpoint("shop")
 		collector := func(secret string) v1alpha1.CollectorSpec {
 			return v1alpha1.CollectorSpec{Endpoint: "https://otel.example.com", HeadersSecretRef: &v1alpha1.SecretReference{Name: secret}}
