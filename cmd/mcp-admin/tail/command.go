@@ -44,7 +44,8 @@ have lines, with the cause. Calls that read have lines if the endpoint asks for 
 With -f it goes on: through restarts of containers, and with new pods. Of a container that was restarted, the log of the one
 before is read, too. With -o json each line is as the server wrote it, with the pod's name; lines in the format OCSF are read, too.
 Logs of pods that are gone are gone, and tail says so: for a record that stays, let the endpoint keep an audit table (spec.audit), and
-its lines in files (spec.observability.audit.files).
+its lines in files (spec.observability.audit.files). The table is read through the endpoint: "mcp-admin call" with an MCPToken that may
+view it.
 
 With --file it reads a file in the place of a cluster: what "mcp-admin dev" printed, or logs that were kept. Of a folder it reads the
 files whose names end in .jsonl. All else in a file is passed over. --file - reads standard input, line by line as they come.

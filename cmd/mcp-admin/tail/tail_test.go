@@ -13,6 +13,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
@@ -80,6 +85,20 @@ func TestCallersThatWereRefusedAreShown(t *testing.T) {
 		if got := shown(row.line, output.CSV); !strings.HasSuffix(got, row.csv) {
 			t.Errorf("got  %q\nwant %q", got, row.csv)
 		}
+	}
+}
+
+func TestWhatIsMissingIsToldWithWhereItMayBe(t *testing.T) {
+	var told []string
+	r := &reader{endpoint: client.ObjectKey{Namespace: "shop", Name: "books"}, from: time.Now().Add(-time.Hour), tell: func(news string) { told = append(told, news) }}
+	pods := []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "books-0", CreationTimestamp: metav1.Now()}}}
+	var spec v1alpha1.MCPEndpointSpec
+	r.tellMissing(pods, &spec)
+	spec.Audit = &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Name: "log_of_changes"}}
+	spec.Observability.Audit.Files = &v1alpha1.AuditFilesSpec{ClaimRef: v1alpha1.ClaimReference{Name: "audit-logs"}}
+	r.tellMissing(pods, &spec)
+	if len(told) != 2 || !strings.HasSuffix(told[0], "files would have kept them") || !strings.Contains(told[1], "claim audit-logs has them, in its folder books; table log_of_changes ") {
+		t.Errorf("got %q", told)
 	}
 }
 
