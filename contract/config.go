@@ -202,6 +202,8 @@ type AuditLines struct {
 	Required bool `json:"required,omitempty"`
 	// Files bounds the files that keep the lines, too, in pods that have a folder for them.
 	Files AuditFiles `json:"files,omitzero"`
+	// OTLP is the collector that gets the lines, too; nil: none does.
+	OTLP *Collector `json:"otlp,omitempty"`
 }
 
 // AuditFiles bounds files of audit lines: the bytes of one and of all together, and how long one stays. 0 is no bound.

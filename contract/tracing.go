@@ -28,21 +28,33 @@ const (
 	TracingHTTP = "HTTP"
 )
 
-func (t *Tracing) check(fail fault) {
-	if u, err := url.Parse(t.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+// Collector says where the server sends its audit lines as log records.
+type Collector struct {
+	// URL, Protocol and Headers mean the same as in Tracing.
+	URL      string `json:"url"`
+	Protocol string `json:"protocol"`
+	Headers  bool   `json:"headers,omitempty"`
+}
+
+func (c *Collector) check(fail fault) {
+	if u, err := url.Parse(c.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 		fail("url", "must be an http or https URL with a host, and without a user")
 	}
-	if !slices.Contains([]string{TracingGRPC, TracingHTTP}, t.Protocol) {
-		fail("protocol", "%q is not supported", t.Protocol)
+	if !slices.Contains([]string{TracingGRPC, TracingHTTP}, c.Protocol) {
+		fail("protocol", "%q is not supported", c.Protocol)
 	}
+}
+
+func (t *Tracing) check(fail fault) {
+	(&Collector{URL: t.URL, Protocol: t.Protocol}).check(fail)
 	if t.RatePerMillion < 0 || t.RatePerMillion > 1_000_000 {
 		fail("ratePerMillion", "must be from 0 to 1000000, is %d", t.RatePerMillion)
 	}
 }
 
-// TracingHeaders are the headers that a Secret holds for the collector, or what is wrong with it. What is wrong names keys at
+// CollectorHeaders are the headers that a Secret holds for the collector, or what is wrong with it. What is wrong names keys at
 // most, never a value.
-func TracingHeaders(secret map[string][]byte) (headers map[string]string, problem string) {
+func CollectorHeaders(secret map[string][]byte) (headers map[string]string, problem string) {
 	if len(secret) == 0 {
 		return nil, "does not exist, or is empty"
 	}

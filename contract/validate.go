@@ -128,6 +128,9 @@ func (e *Endpoint) check(fail fault) {
 	if e.Idempotency != nil && e.Idempotency.Name == "" {
 		fail("idempotency.name", "is missing")
 	}
+	if e.AuditLines.OTLP != nil {
+		e.AuditLines.OTLP.check(fail.at("auditLines.otlp"))
+	}
 	if e.Tracing != nil {
 		e.Tracing.check(fail.at("tracing"))
 	}

@@ -5,6 +5,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -68,5 +69,23 @@ var _ = Describe("A status", func() {
 		Expect(exposure.Status.Columns).NotTo(BeEmpty())
 		server.change(func(s *fakeServer) { s.status.Database = contract.DatabaseStatus{Reason: contract.ReasonConnected} })
 		expectReady(endpoint, exposure)
+	})
+
+	It("say that collectors get nothing while the Secrets of their headers are missing, and the endpoint is Ready", func() {
+		endpoint := w.endpoint("shop")
+		collector := func(secret string) v1alpha1.CollectorSpec {
+			return v1alpha1.CollectorSpec{Endpoint: "https://otel.example.com", HeadersSecretRef: &v1alpha1.SecretReference{Name: secret}}
+		}
+		endpoint.Spec.Observability.Tracing = &v1alpha1.TracingSpec{CollectorSpec: collector("traces")}
+		endpoint.Spec.Observability.Audit.OTLP = new(collector("audit"))
+		w.create(endpoint)
+		w.runServer("shop", "shop-0")
+		expectReady(endpoint)
+		notes := func() []string { reads(endpoint, "Ready")(); return endpoint.Status.Notes }
+		Eventually(notes).Should(ContainElements(HavePrefix("no traces are sent: "), HavePrefix("no audit lines are sent to the collector: ")))
+		for _, secret := range []string{"traces", "audit"} {
+			w.create(&corev1.Secret{ObjectMeta: w.meta(secret), StringData: map[string]string{"x-key": "k"}})
+		}
+		Eventually(notes).ShouldNot(ContainElement(ContainSubstring("are sent")))
 	})
 })

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
@@ -17,6 +19,34 @@ func auditSettings(e *contract.Endpoint) audit.Settings {
 		OCSF: e.AuditLines.OCSF, Endpoint: e.Namespace + "/" + e.Name,
 		Files: audit.FolderLimits{MaxFileBytes: files.MaxFileBytes, MaxTotalBytes: files.MaxTotalBytes, MaxAge: time.Duration(files.MaxAge)},
 	}
+}
+
+// configureSender has audit lines sent to the collector that an update names, too. OpenTelemetry's environment alone names none: who set
+// it for traces asked for no audit. The settings of a Config that is gone stay.
+func (c *core) configureSender(update *source.Update) {
+	if update.Config == nil {
+		return
+	}
+	endpoint := &update.Config.Endpoint
+	to := endpoint.AuditLines.OTLP
+	if to == nil {
+		c.sender.Configure(nil)
+		return
+	}
+	settings := &tracing.Settings{URL: to.URL, Protocol: to.Protocol}
+	problem := ""
+	if to.Headers {
+		settings.Headers, problem = contract.CollectorHeaders(update.AuditHeaders)
+	}
+	if problem != c.auditProblem && problem != "" {
+		c.log.Warn("No audit lines are sent to the collector: the Secret of the headers for it "+problem, "field", "spec.observability.audit.otlp.headersSecretRef")
+	}
+	if c.auditProblem = problem; problem != "" {
+		settings = nil
+	} else {
+		c.describe(settings, endpoint)
+	}
+	c.sender.Configure(settings)
 }
 
 // lostPause is the shortest time between two lines of the log about audit lines that could not be written.
@@ -33,7 +63,7 @@ type lostLines struct {
 
 // tell counts a line, and tells the log of it if that was not told lately.
 func (l *lostLines) tell(err error) {
-	l.metrics.AuditLost()
+	l.metrics.AuditLost(telemetry.LostUnwritten, 1)
 	lost, now := l.count.Add(1), time.Now().UnixNano()
 	if next := l.next.Load(); now >= next && l.next.CompareAndSwap(next, now+int64(lostPause)) {
 		l.log.Error("An audit line could not be written", "error", err, "lost_since_start", lost)

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
+	"github.com/mcp-admin/mcp-admin-operator/server/otlp"
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -33,6 +34,8 @@ type core struct {
 	kept    *call.KeptAnswers
 	hooks   *webhook.Client
 	tracer  *tracing.Tracer
+	// sender sends audit lines to a collector.
+	sender *otlp.Sender
 	// environment is the server's, for OpenTelemetry's variables.
 	environment func(string) string
 	// version is the server's.
@@ -67,6 +70,8 @@ type core struct {
 	databaseStatus contract.DatabaseStatus
 	// tracingProblem says why no traces are sent though they are asked for; "" if they are.
 	tracingProblem string
+	// auditProblem says why no audit lines are sent to a collector though they are asked for; "" if they are.
+	auditProblem string
 	// ready never becomes false again.
 	ready bool
 }
@@ -81,6 +86,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		kept:           call.NewKeptAnswers(),
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),
 		tracer:         tracing.New(s.Log, metrics.SpansDropped),
+		sender:         otlp.NewSender(s.Log, metrics.AuditLost),
 		environment:    s.environment(),
 		version:        s.Version,
 		now:            s.Now,
@@ -96,7 +102,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		c.certificate = newCertificate(s.Log)
 	}
 	if c.audit != nil {
-		c.audit.Lost = (&lostLines{log: s.Log, metrics: metrics}).tell
+		c.audit.Lost, c.audit.Receiver = (&lostLines{log: s.Log, metrics: metrics}).tell, c.sender
 	}
 	c.verifier = newVerifier(s, func() { wake(c.issuersChanged) })
 	c.known.Store(&source.Update{})
@@ -124,6 +130,7 @@ func (c *core) apply(update source.Update) {
 	c.readTokens(before, &update)
 	c.configureVerifier(&update)
 	c.configureTracing(&update)
+	c.configureSender(&update)
 	if s := c.snapshot.Load(); reopened || !sameModels(before.Config, update.Config) {
 		if c.rebuild(); c.models.unread {
 			wake(c.wakes.unfit)

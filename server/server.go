@@ -81,6 +81,7 @@ func (s *Server) Run(ctx context.Context) error {
 	core := newCore(s, metrics)
 	defer core.close()
 	defer core.tracer.Close()
+	defer core.sender.Close()
 	usage := access.NewUsage(time.Now())
 	handler := mcp.NewHandler(mcp.Options{
 		Endpoint:        core.endpoint,

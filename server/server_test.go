@@ -271,7 +271,7 @@ func TestMetrics(t *testing.T) {
 		`mcp_admin_database_connections_limit{pool="primary"} 2`,
 		`mcp_admin_database_connections_limit{pool="writer"} 1`,
 		`mcp_admin_idempotency_problem 0`,
-		`mcp_admin_audit_lines_lost_total 0`,
+		`mcp_admin_audit_lines_lost_total{reason="export_failed"} 0`,
 	} {
 		if !strings.Contains(answer, line+"\n") {
 			t.Errorf("there is no line %s", line)

@@ -30,7 +30,7 @@ func (c *core) configureTracing(update *source.Update) {
 		}
 		if declared.Headers {
 			var problem string
-			if settings.Headers, problem = contract.TracingHeaders(update.TracingHeaders); problem != "" {
+			if settings.Headers, problem = contract.CollectorHeaders(update.TracingHeaders); problem != "" {
 				settings = nil
 			}
 			if problem != c.tracingProblem && problem != "" {
@@ -40,8 +40,13 @@ func (c *core) configureTracing(update *source.Update) {
 		}
 	}
 	if settings != nil {
-		settings.Service, settings.Namespace, settings.Version = endpoint.Name, endpoint.Namespace, c.version
-		settings.Instance, settings.Endpoint = c.environment("POD_NAME"), endpoint.Namespace+"/"+endpoint.Name
+		c.describe(settings, endpoint)
 	}
 	c.tracer.Configure(settings)
+}
+
+// describe says in the settings of what goes to a collector who sends it.
+func (c *core) describe(settings *tracing.Settings, endpoint *contract.Endpoint) {
+	settings.Service, settings.Namespace, settings.Version = endpoint.Name, endpoint.Namespace, c.version
+	settings.Instance, settings.Endpoint = c.environment("POD_NAME"), endpoint.Namespace+"/"+endpoint.Name
 }

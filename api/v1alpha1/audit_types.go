@@ -14,7 +14,7 @@ type AuditLinesSpec struct {
 	// Activity, with the profile for AI operations. JSON when absent.
 	// +optional
 	Format AuditFormat `json:"format,omitempty"`
-	// delivery is Required for calls that fail if their line cannot be written. A call that changes something then has a line before it,
+	// delivery is Required for calls that fail if their line cannot be written to standard output or files. A call that changes something then has a line before it,
 	// too, with the outcome intent; a call that reads is answered after its line is written. With BestEffort, the default, such lines are
 	// lost, and the log and a metric say how many.
 	// +optional
@@ -22,6 +22,10 @@ type AuditLinesSpec struct {
 	// files keep the lines in files of a claim, too: beside the standard output of the pods, whose logs go with them.
 	// +optional
 	Files *AuditFilesSpec `json:"files,omitempty"`
+	// otlp sends the lines to a collector of OpenTelemetry, too, as log records; none when absent. No call waits for it, whatever
+	// delivery says: lines that the collector does not take are lost there, and a metric counts them.
+	// +optional
+	OTLP *CollectorSpec `json:"otlp,omitempty"`
 }
 
 // AuditReads says how much audit lines tell about calls that read.

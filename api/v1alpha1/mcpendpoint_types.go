@@ -117,7 +117,7 @@ const (
 // AuditSpec says where changes are recorded.
 type AuditSpec struct {
 	// table is the audit table. Every change is recorded in it, in the change's own transaction. The server creates a
-	// missing table if the database user may; docs/objects/audit.md lists its columns.
+	// missing table if the database user may; docs/objects/history.md lists its columns.
 	// +required
 	Table TableReference `json:"table,omitzero"`
 }
@@ -125,7 +125,7 @@ type AuditSpec struct {
 // IdempotencySpec says where answers are kept.
 type IdempotencySpec struct {
 	// table holds a row for each idempotency_key, written in the transaction of the call's own changes. The server creates a
-	// missing table if the database user may; docs/objects/audit.md lists its columns.
+	// missing table if the database user may; docs/objects/history.md lists its columns.
 	// +required
 	Table TableReference `json:"table,omitzero"`
 }

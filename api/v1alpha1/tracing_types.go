@@ -1,11 +1,11 @@
 package v1alpha1
 
-// TracingSpec says where the traces of the endpoint go (OpenTelemetry), and what is in them. Neither rows nor the values of
-// arguments ever are.
-type TracingSpec struct {
+// CollectorSpec says where a collector of OpenTelemetry is, and how it is reached.
+type CollectorSpec struct {
 	// endpoint is the collector's address for OTLP: http://otel-collector.observability:4317. With https the connection has TLS,
 	// and the collector's certificate must be of an authority that is publicly trusted, or of the file that
-	// OTEL_EXPORTER_OTLP_CERTIFICATE in server.env names. If protocol is HTTP, the spans go to /v1/traces below the address.
+	// OTEL_EXPORTER_OTLP_CERTIFICATE in server.env names. If protocol is HTTP, spans go to /v1/traces below the
+	// address, and audit lines to /v1/logs.
 	// +required
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=1024
@@ -13,17 +13,23 @@ type TracingSpec struct {
 	Endpoint string `json:"endpoint,omitempty"`
 	// protocol is GRPC (usually port 4317) or HTTP (usually port 4318); GRPC when absent.
 	// +optional
-	Protocol TracingProtocol `json:"protocol,omitempty"`
+	Protocol CollectorProtocol `json:"protocol,omitempty"`
+	// headersSecretRef names a Secret with the headers to send to the collector, such as the key of a service: each key is a
+	// header's name. A changed Secret is used at once. While it is missing, nothing is sent.
+	// +optional
+	HeadersSecretRef *SecretReference `json:"headersSecretRef,omitempty"`
+}
+
+// TracingSpec says where the traces of the endpoint go (OpenTelemetry), and what is in them. Neither rows nor the values of
+// arguments ever are.
+type TracingSpec struct {
+	CollectorSpec `json:",inline"`
 	// samplingRatePerMillion is how many of a million requests are traced, among those that come without a trace; all of them when
 	// absent. A request that is part of a trace is traced if the caller's part is.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000000
 	SamplingRatePerMillion *int32 `json:"samplingRatePerMillion,omitempty"`
-	// headersSecretRef names a Secret with the headers to send to the collector, such as the key of a service: each key is a
-	// header's name. A changed Secret is used at once. While it is missing, nothing is sent.
-	// +optional
-	HeadersSecretRef *SecretReference `json:"headersSecretRef,omitempty"`
 	// recordArguments adds a call's arguments to its span: Names shows the names of fields, lookups and options, and a question
 	// mark in the place of each value. None when absent.
 	// +optional
@@ -34,14 +40,14 @@ type TracingSpec struct {
 	RecordStatements RecordedStatements `json:"recordStatements,omitempty"`
 }
 
-// TracingProtocol is how spans are sent.
+// CollectorProtocol is how a collector is sent something.
 // +kubebuilder:validation:Enum=GRPC;HTTP
-type TracingProtocol string
+type CollectorProtocol string
 
 // The protocols of OTLP.
 const (
-	TracingGRPC TracingProtocol = "GRPC"
-	TracingHTTP TracingProtocol = "HTTP"
+	CollectorGRPC CollectorProtocol = "GRPC"
+	CollectorHTTP CollectorProtocol = "HTTP"
 )
 
 // RecordedArguments is what spans show of arguments.
@@ -76,17 +82,25 @@ func (t *TracingSpec) EffectiveSamplingRatePerMillion() int32 {
 }
 
 // EffectiveProtocol is the protocol, or its default.
-func (t *TracingSpec) EffectiveProtocol() TracingProtocol {
-	if t.Protocol == "" {
-		return TracingGRPC
+func (c *CollectorSpec) EffectiveProtocol() CollectorProtocol {
+	if c.Protocol == "" {
+		return CollectorGRPC
 	}
-	return t.Protocol
+	return c.Protocol
 }
 
 // HeadersSecret is the name of the Secret with the headers for the collector; "" if there is none. The spec may be nil.
-func (t *TracingSpec) HeadersSecret() string {
-	if t == nil || t.HeadersSecretRef == nil {
+func (c *CollectorSpec) HeadersSecret() string {
+	if c == nil || c.HeadersSecretRef == nil {
 		return ""
 	}
-	return t.HeadersSecretRef.Name
+	return c.HeadersSecretRef.Name
+}
+
+// HeadersSecret is the name of the Secret with the headers for the collector of traces; "" if there is none. The spec may be nil.
+func (t *TracingSpec) HeadersSecret() string {
+	if t == nil {
+		return ""
+	}
+	return t.CollectorSpec.HeadersSecret()
 }

@@ -40,6 +40,8 @@ type serveOptions struct {
 	tlsSecret, tlsDir   string
 	tracingSecret       string
 	tracingDir          string
+	auditHeadersSecret  string
+	auditHeadersDir     string
 	serviceAccountDir   string
 	sqliteFile          string
 	sqliteInitDir       string
@@ -97,6 +99,8 @@ process ends.`,
 	f.StringVar(&o.tlsDir, "tls-dir", "", "folder where that Secret is mounted")
 	f.StringVar(&o.tracingSecret, "tracing-headers-secret", "", "Secret with the headers that the collector of traces is sent, each key a header's name")
 	f.StringVar(&o.tracingDir, "tracing-headers-dir", "", "folder where that Secret is mounted")
+	f.StringVar(&o.auditHeadersSecret, "audit-headers-secret", "", "Secret with the headers that the collector of audit lines is sent, each key a header's name")
+	f.StringVar(&o.auditHeadersDir, "audit-headers-dir", "", "folder where that Secret is mounted")
 	f.StringVar(&o.serviceAccountDir, "service-account-dir", "", "folder with the service account's token and ca.crt; none: the API is not used")
 	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
@@ -208,6 +212,9 @@ func (o *serveOptions) source(log *slog.Logger) (*source.Cluster, error) {
 
 		TracingHeadersSecret: o.tracingSecret,
 		TracingHeadersDir:    o.tracingDir,
+
+		AuditHeadersSecret: o.auditHeadersSecret,
+		AuditHeadersDir:    o.auditHeadersDir,
 
 		CertificateSecret: o.tlsSecret,
 		CertificateDir:    o.tlsDir,

@@ -148,8 +148,8 @@ var Server = []Metric{
 	},
 	{
 		Name:     "mcp_admin_audit_lines_lost_total",
-		Meaning:  "audit lines that could not be written",
-		Question: `increase(mcp_admin_audit_lines_lost_total[1h]) > 0`,
+		Meaning:  "audit lines that an output did not get, by `reason`: write_failed (standard output or files), queue_full and export_failed (the collector)",
+		Question: `sum by (reason) (increase(mcp_admin_audit_lines_lost_total[1h])) > 0`,
 		Alerts:   []string{"MCPAuditLinesLost"},
 	},
 	{

@@ -36,7 +36,7 @@ func newExporter(s *Settings) (sdktrace.SpanExporter, error) {
 			options = append(options, otlptracegrpc.WithEndpointURL(s.URL))
 		}
 		if len(s.Headers) > 0 {
-			options = append(options, otlptracegrpc.WithHeaders(lowered(s.Headers)))
+			options = append(options, otlptracegrpc.WithHeaders(s.GRPCHeaders()))
 		}
 		return otlptrace.New(ctx, otlptracegrpc.NewClient(options...))
 	}
@@ -50,10 +50,10 @@ func newExporter(s *Settings) (sdktrace.SpanExporter, error) {
 	return otlptrace.New(ctx, otlptracehttp.NewClient(options...))
 }
 
-// lowered are headers as gRPC takes them.
-func lowered(headers map[string]string) map[string]string {
-	lower := make(map[string]string, len(headers))
-	for name, value := range headers {
+// GRPCHeaders are the headers as gRPC takes them.
+func (s *Settings) GRPCHeaders() map[string]string {
+	lower := make(map[string]string, len(s.Headers))
+	for name, value := range s.Headers {
 		lower[strings.ToLower(name)] = value
 	}
 	return lower
@@ -67,12 +67,12 @@ type queue struct {
 	dropped func(string, int)
 }
 
-func newQueue(to sdktrace.SpanExporter, log *slog.Logger, dropped func(string, int), secrets map[string]string) *queue {
+func newQueue(to sdktrace.SpanExporter, log *slog.Logger, dropped func(string, int), settings *Settings) *queue {
 	if dropped == nil {
 		dropped = func(string, int) {}
 	}
 	q := &queue{waiting: &atomic.Int64{}, dropped: dropped}
-	q.SpanProcessor = sdktrace.NewBatchSpanProcessor(&exporter{SpanExporter: to, queue: q, log: log, secrets: secrets},
+	q.SpanProcessor = sdktrace.NewBatchSpanProcessor(&exporter{SpanExporter: to, queue: q, log: log, settings: settings},
 		sdktrace.WithMaxQueueSize(maxWaiting), sdktrace.WithMaxExportBatchSize(maxBatch), sdktrace.WithExportTimeout(exportTimeout))
 	return q
 }
@@ -93,10 +93,10 @@ func (q *queue) OnEnd(s sdktrace.ReadOnlySpan) {
 // exporter counts what it could not send, and tells of it once a minute.
 type exporter struct {
 	sdktrace.SpanExporter
-	queue   *queue
-	log     *slog.Logger
-	secrets map[string]string
-	told    atomic.Int64
+	queue    *queue
+	log      *slog.Logger
+	settings *Settings
+	told     atomic.Int64
 }
 
 // ExportSpans implements sdktrace.SpanExporter. Its error goes no further: it may have what the collector said.
@@ -109,7 +109,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 	e.queue.dropped(DroppedFailed, len(spans))
 	now, last := time.Now().Unix(), e.told.Load()
 	if now >= last+60 && e.told.CompareAndSwap(last, now) {
-		e.log.Warn("Spans could not be sent to the collector; calls are answered all the same", "spans", len(spans), "error", e.withoutSecrets(err))
+		e.log.Warn("Spans could not be sent to the collector; calls are answered all the same", "spans", len(spans), "error", e.settings.Problem(err))
 	}
 	return nil
 }
@@ -117,10 +117,10 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpa
 // maxProblem is the most bytes of an error in the log.
 const maxProblem = 300
 
-// withoutSecrets is an error's text without the headers' values, which a collector may repeat.
-func (e *exporter) withoutSecrets(err error) string {
+// Problem is the text of an error of the collector, without the headers' values, which the collector may repeat.
+func (s *Settings) Problem(err error) string {
 	text := fmt.Sprint(err)
-	for _, secret := range e.secrets {
+	for _, secret := range s.Headers {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "…")
 		}

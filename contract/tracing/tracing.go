@@ -116,8 +116,8 @@ func (t *Tracer) activate(s *Settings) (*Active, error) {
 		return nil, err
 	}
 	options := []sdktrace.TracerProviderOption{
-		sdktrace.WithSpanProcessor(newQueue(exporter, t.log, t.dropped, s.Headers)),
-		sdktrace.WithResource(s.resource()),
+		sdktrace.WithSpanProcessor(newQueue(exporter, t.log, t.dropped, s)),
+		sdktrace.WithResource(s.Resource()),
 	}
 	if s.RatePerMillion >= 0 {
 		options = append(options, sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(float64(s.RatePerMillion)/1e6))))
@@ -126,8 +126,8 @@ func (t *Tracer) activate(s *Settings) (*Active, error) {
 	return &Active{tracer: provider.Tracer(scope), provider: provider, arguments: s.Arguments, statements: s.Statements}, nil
 }
 
-// resource describes the program; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES count more.
-func (s *Settings) resource() *resource.Resource {
+// Resource describes the program; OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES count more.
+func (s *Settings) Resource() *resource.Resource {
 	var attributes []attribute.KeyValue
 	for _, a := range []struct {
 		key   attribute.Key

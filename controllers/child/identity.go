@@ -53,8 +53,10 @@ func ServerSecrets(e *v1alpha1.MCPEndpoint) []string {
 	if tls := e.Spec.Server.TLS; tls != nil && !slices.Contains(names, tls.CertificateSecretRef.Name) {
 		names = append(names, tls.CertificateSecretRef.Name)
 	}
-	if name := e.Spec.Observability.Tracing.HeadersSecret(); name != "" && !slices.Contains(names, name) {
-		names = append(names, name)
+	for _, name := range []string{e.Spec.Observability.Tracing.HeadersSecret(), e.Spec.Observability.Audit.OTLP.HeadersSecret()} {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return names
 }

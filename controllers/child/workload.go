@@ -33,6 +33,7 @@ const (
 	caDir             = "/etc/mcp-admin/ca"
 	clientDir         = "/etc/mcp-admin/client-certificate"
 	tracingDir        = "/etc/mcp-admin/tracing-headers"
+	auditHeadersDir   = "/etc/mcp-admin/audit-headers"
 	tlsDir            = "/etc/mcp-admin/tls"
 	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
 	sqliteDir         = "/var/lib/mcp-admin"
@@ -192,6 +193,10 @@ func podSpec(e *v1alpha1.MCPEndpoint, options PodOptions) *applycore.PodSpecAppl
 	if name := e.Spec.Observability.Tracing.HeadersSecret(); name != "" {
 		mountSecret(pod, container, "tracing-headers", name, tracingDir)
 		container.WithArgs("--tracing-headers-secret="+name, "--tracing-headers-dir="+tracingDir)
+	}
+	if name := e.Spec.Observability.Audit.OTLP.HeadersSecret(); name != "" {
+		mountSecret(pod, container, "audit-headers", name, auditHeadersDir)
+		container.WithArgs("--audit-headers-secret="+name, "--audit-headers-dir="+auditHeadersDir)
 	}
 	return pod.WithContainers(container)
 }

@@ -220,5 +220,8 @@ func auditLines(spec *v1alpha1.AuditLinesSpec) contract.AuditLines {
 			lines.Files.MaxAge = contract.Duration(files.RetentionPeriod.Duration)
 		}
 	}
+	if to := spec.OTLP; to != nil {
+		lines.OTLP = &contract.Collector{URL: to.Endpoint, Protocol: string(to.EffectiveProtocol()), Headers: to.HeadersSecretRef != nil}
+	}
 	return lines
 }

@@ -54,6 +54,8 @@ type endpointScope struct {
 	certificateProblem *condition.Finding
 	// tracingProblem says why no traces are sent; nil if they are, or none are asked for.
 	tracingProblem *condition.Finding
+	// auditProblem says why no audit lines are sent to a collector; nil if they are, or none are asked for.
+	auditProblem *condition.Finding
 	// workloadProblem says why the workload could not be applied; nil if it could.
 	workloadProblem *condition.Finding
 	deployment      *appsv1.Deployment

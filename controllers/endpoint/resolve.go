@@ -20,20 +20,28 @@ func (r *Reconciler) resolve(ctx context.Context, s *endpointScope) error {
 	if err := r.resolveDatabase(ctx, s); err != nil {
 		return err
 	}
-	if err := r.resolveTracing(ctx, s); err != nil {
+	if err := r.resolveCollectors(ctx, s); err != nil {
 		return err
 	}
 	return r.resolveCertificate(ctx, s)
 }
 
-// resolveTracing checks that the Secret of the headers for the collector of traces exists. Without it the endpoint answers all the
-// same.
-func (r *Reconciler) resolveTracing(ctx context.Context, s *endpointScope) error {
-	name := s.endpoint.Spec.Observability.Tracing.HeadersSecret()
-	if name == "" {
-		return nil
+// resolveCollectors checks that the Secrets of the headers for the collectors of traces and of audit lines exist. Without them the
+// endpoint answers all the same.
+func (r *Reconciler) resolveCollectors(ctx context.Context, s *endpointScope) error {
+	observability := &s.endpoint.Spec.Observability
+	for _, to := range []struct {
+		secret  string
+		problem **condition.Finding
+	}{{observability.Tracing.HeadersSecret(), &s.tracingProblem}, {observability.Audit.OTLP.HeadersSecret(), &s.auditProblem}} {
+		if to.secret == "" {
+			continue
+		}
+		if err := r.require(ctx, s, "Secret", to.secret, v1alpha1.ReasonSecretNotFound, to.problem); err != nil {
+			return err
+		}
 	}
-	return r.require(ctx, s, "Secret", name, v1alpha1.ReasonSecretNotFound, &s.tracingProblem)
+	return nil
 }
 
 // resolveDatabase checks that the user's objects exist that the server needs to reach its database. Only the server

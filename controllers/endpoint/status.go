@@ -36,8 +36,13 @@ func (r *Reconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointStatus {
 			status.Notes = append(status.Notes, excerpt.Of("database: "+d.Notes, condition.MaxNote))
 		}
 	}
-	if s.tracingProblem != nil && len(status.Notes) < condition.MaxEndpointNotes {
-		status.Notes = append(status.Notes, excerpt.Of("no traces are sent: "+s.tracingProblem.Message, condition.MaxNote))
+	for _, of := range []struct {
+		nothing string
+		problem *condition.Finding
+	}{{"no traces are sent: ", s.tracingProblem}, {"no audit lines are sent to the collector: ", s.auditProblem}} {
+		if of.problem != nil && len(status.Notes) < condition.MaxEndpointNotes {
+			status.Notes = append(status.Notes, excerpt.Of(of.nothing+of.problem.Message, condition.MaxNote))
+		}
 	}
 	countPods(s, &status)
 	ready := condition.Holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL)

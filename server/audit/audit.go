@@ -1,5 +1,5 @@
-// Package audit writes one JSON line about every call that changed something, or that was refused (docs/design/rights.md,
-// "Audit and history"). It never holds a value: of a row it has only ids and the names of fields.
+// Package audit writes one JSON line about every call that changed something, or that was refused, and about callers that were not let in
+// (docs/design/rights.md, "Audit and history"). It never holds a value: of a row it has only ids and the names of fields.
 //
 // Packages tools and snapshot import it; package tools writes the audit table in the database.
 package audit

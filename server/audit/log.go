@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -26,18 +27,24 @@ type Log struct {
 	Pod, Version string
 	// Lost is called with the error of each line that an output did not take; nil if nobody wants to know. It must not block.
 	Lost func(error)
+	// Receiver gets the lines, too; nil if nobody does.
+	Receiver Receiver
 
-	lines    slog.Handler
 	to       outputs
 	settings atomic.Pointer[Settings]
-	// writing keeps lines of OCSF apart; slog has a lock of its own for the others.
+	// writing keeps lines apart.
 	writing sync.Mutex
+}
+
+// A Receiver gets lines beside the outputs. It must not block, and what it loses fails no call.
+type Receiver interface {
+	// Receive gets a line, which is used again once it returns.
+	Receive(ctx context.Context, l *Line)
 }
 
 // NewLog returns a Log that writes to outputs: each gets a whole line in one Write.
 func NewLog(to ...io.Writer) *Log {
 	l := &Log{to: to}
-	l.lines = slog.NewJSONHandler(l.to, nil)
 	l.settings.Store(&Settings{})
 	return l
 }
@@ -72,8 +79,10 @@ func (o outputs) Write(line []byte) (int, error) {
 type entry interface {
 	// attributes are the members of a line of our own format.
 	attributes(from *Caller) []slog.Attr
-	// describe fills in an event of OCSF.
-	describe(e *event)
+	// event is the event of OCSF.
+	event(m *moment) any
+	// about are the members that all lines of calls have.
+	about() About
 }
 
 // write writes a line. An error says that an output did not take it.
@@ -82,14 +91,17 @@ func (l *Log) write(ctx context.Context, told entry) error {
 	if origin, ok := ctx.Value(OriginKey{}).(Origin); ok {
 		from = origin.Caller()
 	}
-	var err error
+	line := drafts.Get().(*draft)
+	defer line.release()
 	now := time.Now()
-	if settings := l.settings.Load(); settings.OCSF {
-		err = l.writeEvent(newEvent(now, l, settings, from), told)
-	} else {
-		record := slog.NewRecord(now, slog.LevelInfo, "audit", 0)
-		record.AddAttrs(told.attributes(from)...)
-		err = l.lines.Handle(ctx, record)
+	err := line.write(ctx, &moment{now, l, l.settings.Load(), from}, told)
+	if err == nil {
+		l.writing.Lock()
+		_, err = l.to.Write(line.text.Bytes())
+		l.writing.Unlock()
+		if l.Receiver != nil {
+			l.Receiver.Receive(ctx, &Line{At: now, Text: bytes.TrimSuffix(line.text.Bytes(), newline), About: told.about(), From: from})
+		}
 	}
 	if err != nil && l.Lost != nil {
 		l.Lost(err)

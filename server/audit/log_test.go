@@ -36,7 +36,7 @@ func TestAnOutputThatFailsKeepsNoLineFromTheOthers(t *testing.T) {
 func TestNoLogWritesNothing(t *testing.T) {
 	var none *audit.Log
 	none.Use(audit.Settings{OCSF: true})
-	if none.Write(t.Context(), &audit.Record{}) != nil || none.WriteRead(t.Context(), &audit.Read{}) != nil {
+	if none.Write(t.Context(), &audit.Record{}) != nil || none.WriteRead(t.Context(), &audit.Read{}) != nil || none.WriteRefused(t.Context(), &audit.Refused{}) != nil {
 		t.Error("no log fails")
 	}
 }

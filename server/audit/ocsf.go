@@ -2,18 +2,16 @@ package audit
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 	"time"
 )
 
 // ocsfVersion is the version of the schema that events follow (schema.ocsf.io): its class Datastore Activity, with the profile for AI
-// operations.
+// operations, and its class Authentication.
 const ocsfVersion = "1.8.0"
 
-// event is an event of the class Datastore Activity. The members are those of the schema, in its order of groups; what it has no
-// place for is in Unmapped, under the names that our own lines have.
-type event struct {
+// head has the members that events of both classes have.
+type head struct {
 	ActivityID   int    `json:"activity_id"`
 	ActivityName string `json:"activity_name"`
 	CategoryUID  int    `json:"category_uid"`
@@ -30,25 +28,43 @@ type event struct {
 	Status     string `json:"status"`
 	StatusCode string `json:"status_code"`
 
+	Source   ocsfPeer       `json:"src_endpoint"`
+	Server   ocsfPeer       `json:"dst_endpoint"`
+	Metadata ocsfMetadata   `json:"metadata"`
+	Unmapped map[string]any `json:"unmapped"`
+}
+
+// event is an event of the class Datastore Activity. The members are those of the schema, in its order of groups; what it has no
+// place for is in Unmapped, under the names that our own lines have.
+type event struct {
+	head
+
 	Actor    ocsfActor    `json:"actor"`
-	Source   ocsfPeer     `json:"src_endpoint"`
-	Server   ocsfPeer     `json:"dst_endpoint"`
 	Database ocsfDatabase `json:"database"`
 	Table    *ocsfEntity  `json:"table,omitempty"`
 	TypeID   int          `json:"type_id"`
 	Type     string       `json:"type"`
 	Query    *ocsfQuery   `json:"query_info,omitempty"`
 
-	Context  ocsfContext    `json:"message_context"`
-	Metadata ocsfMetadata   `json:"metadata"`
-	Unmapped map[string]any `json:"unmapped"`
+	Context ocsfContext `json:"message_context"`
+}
+
+// authentication is an event of the class Authentication: of a caller that was not let in.
+type authentication struct {
+	head
+
+	// Detail is the reason in the MCPToken's condition.
+	Detail  string     `json:"status_detail,omitempty"`
+	Actor   *ocsfActor `json:"actor,omitempty"`
+	User    ocsfUser   `json:"user"`
+	Service ocsfEntity `json:"service"`
 }
 
 // The objects of an event.
 type (
 	ocsfActor struct {
-		User ocsfUser `json:"user"`
-		App  string   `json:"app_name,omitempty"`
+		User *ocsfUser `json:"user,omitempty"`
+		App  string    `json:"app_name,omitempty"`
 	}
 	ocsfUser struct {
 		// Name is who called: the subject of what an issuer issued, else the token's name; UID is the token's name.
@@ -56,6 +72,8 @@ type (
 		UID    string `json:"uid"`
 		TypeID int    `json:"type_id"`
 		Type   string `json:"type"`
+		// Credential is the public id of a token that was refused.
+		Credential string `json:"credential_uid,omitempty"`
 	}
 	ocsfPeer struct {
 		Name    string `json:"name,omitempty"`
@@ -87,9 +105,9 @@ type (
 	ocsfMetadata struct {
 		Version  string      `json:"version"`
 		Product  ocsfProduct `json:"product"`
-		Profiles []string    `json:"profiles"`
+		Profiles []string    `json:"profiles,omitempty"`
 		// Code is the tool, Correlation the id that all lines of a call have.
-		Code        string `json:"event_code"`
+		Code        string `json:"event_code,omitempty"`
 		Correlation string `json:"correlation_uid,omitempty"`
 		LogName     string `json:"log_name"`
 	}
@@ -104,6 +122,10 @@ type (
 const (
 	ocsfApplicationActivity = 6
 	ocsfDatastoreActivity   = 6005
+
+	ocsfIdentityAndAccess = 3
+	ocsfAuthentication    = 3002
+	ocsfLogon             = 1
 
 	ocsfInformational = 1
 	ocsfMedium        = 3
@@ -145,25 +167,38 @@ func activityOf(operation string) string {
 	return "Other"
 }
 
-// newEvent is an event without what its line tells. Of a caller nobody knows where it is if from is nil.
-func newEvent(at time.Time, l *Log, settings *Settings, from *Caller) *event {
-	e := &event{
-		CategoryUID: ocsfApplicationActivity, CategoryName: "Application Activity", ClassUID: ocsfDatastoreActivity, ClassName: "Datastore Activity",
-		Time: at.UnixMilli(), TypeID: ocsfTable, Type: "Table",
-		Source:   ocsfPeer{Name: "unknown"},
-		Server:   ocsfPeer{Name: l.Pod, Service: settings.Endpoint},
-		Database: ocsfDatabase{Name: settings.Endpoint, TypeID: ocsfRelational, Type: "Relational"},
-		Context:  ocsfContext{Role: ocsfToolRole, RoleName: "Tool", Service: ocsfEntity{Name: settings.Endpoint, Version: l.Version}},
-		Metadata: ocsfMetadata{
-			Version: ocsfVersion, Product: ocsfProduct{Name: "mcp-admin-server", Vendor: "mcp-admin", Version: l.Version},
-			Profiles: []string{"ai_operation"}, LogName: "audit",
-		},
+// A moment is when and where a line is written, and about whom; from is nil if nobody knows where the caller is.
+type moment struct {
+	at       time.Time
+	log      *Log
+	settings *Settings
+	from     *Caller
+}
+
+// head is the part of an event that does not depend on what it tells.
+func (m *moment) head() head {
+	h := head{
+		Time: m.at.UnixMilli(), Source: ocsfPeer{Name: "unknown"}, Server: ocsfPeer{Name: m.log.Pod, Service: m.settings.Endpoint},
+		Metadata: ocsfMetadata{Version: ocsfVersion, Product: ocsfProduct{Name: "mcp-admin-server", Vendor: "mcp-admin", Version: m.log.Version}, LogName: "audit"},
 		Unmapped: map[string]any{},
 	}
-	if from != nil {
-		if from.Address != "" {
-			e.Source = ocsfPeer{IP: cut(from.Address)}
-		}
+	if m.from != nil && m.from.Address != "" {
+		h.Source = ocsfPeer{IP: cut(m.from.Address)}
+	}
+	return h
+}
+
+// datastoreActivity is an event without what its line tells.
+func (m *moment) datastoreActivity() *event {
+	e := &event{
+		head: m.head(), TypeID: ocsfTable, Type: "Table",
+		Database: ocsfDatabase{Name: m.settings.Endpoint, TypeID: ocsfRelational, Type: "Relational"},
+		Context:  ocsfContext{Role: ocsfToolRole, RoleName: "Tool", Service: ocsfEntity{Name: m.settings.Endpoint, Version: m.log.Version}},
+	}
+	e.CategoryUID, e.CategoryName = ocsfApplicationActivity, "Application Activity"
+	e.ClassUID, e.ClassName = ocsfDatastoreActivity, "Datastore Activity"
+	e.Metadata.Profiles = []string{"ai_operation"}
+	if from := m.from; from != nil {
 		e.Actor.App, e.Context.Name, e.Context.UID = cut(from.Client), cut(from.Request), from.Trace
 		if from.Client != "" {
 			e.Context.Application = &ocsfEntity{Name: cut(from.Client)}
@@ -177,7 +212,7 @@ func (e *event) called(token, subject, tool, model, operation, call, outcome str
 	e.ActivityName = activityOf(operation)
 	e.ActivityID = ocsfActivities[e.ActivityName]
 	e.TypeUID = ocsfDatastoreActivity*100 + e.ActivityID
-	e.Actor.User = ocsfUser{Name: cut(cmp.Or(subject, token, "unknown")), UID: cmp.Or(token, "unknown"), TypeID: ocsfServiceUser, Type: "Service"}
+	e.Actor.User = new(serviceUser(subject, token))
 	if model != "" {
 		e.Table = &ocsfEntity{Name: cut(model)}
 	}
@@ -191,41 +226,60 @@ func (e *event) called(token, subject, tool, model, operation, call, outcome str
 		e.StatusID, e.Status = ocsfOther, "Intent"
 	default:
 		e.StatusID, e.Status = ocsfFailure, "Failure"
-		if outcome == "permission_denied" || outcome == "token_refused" {
+		if denied(outcome) {
 			e.SeverityID, e.Severity = ocsfMedium, "Medium"
 		}
 	}
 	e.Message = cut(tool) + ": " + outcome
 }
 
-// describe implements entry.
-func (r *Record) describe(e *event) {
+// serviceUser is who called: the subject of what an issuer issued, or the token.
+func serviceUser(subject, token string) ocsfUser {
+	return ocsfUser{Name: cut(cmp.Or(subject, token, "unknown")), UID: cut(cmp.Or(token, "unknown")), TypeID: ocsfServiceUser, Type: "Service"}
+}
+
+// event implements entry.
+func (r *Record) event(m *moment) any {
+	e := m.datastoreActivity()
 	e.called(r.Token, r.Subject, r.Tool, r.Model, r.Operation, r.Call, r.Outcome)
 	e.Unmapped["ids"], e.Unmapped["fields"], e.Unmapped["changed"], e.Unmapped["dry_run"] = cutAll(r.IDs), cutAll(r.Fields), r.Changed, r.DryRun
 	if r.Rows != nil {
 		e.Unmapped["rows"] = *r.Rows
 	}
+	return e
 }
 
-// describe implements entry.
-func (r *Read) describe(e *event) {
+// event implements entry.
+func (r *Read) event(m *moment) any {
+	e := m.datastoreActivity()
 	e.called(r.Token, r.Subject, r.Tool, r.Model, r.Operation, r.Call, r.Outcome)
 	e.Query = &ocsfQuery{Name: cut(r.Tool), Query: r.Question, Bytes: r.Bytes}
 	e.Unmapped["fields"], e.Unmapped["rows"], e.Unmapped["seconds"] = cutAll(r.Fields), r.Rows, r.Took.Seconds()
 	if r.IDs != nil {
 		e.Unmapped["ids"] = cutAll(r.IDs)
 	}
+	return e
 }
 
-// writeEvent writes an event as one line.
-func (l *Log) writeEvent(e *event, told entry) error {
-	told.describe(e)
-	line, err := json.Marshal(e)
-	if err != nil {
-		return err
+// event implements entry.
+func (r *Refused) event(m *moment) any {
+	e := &authentication{head: m.head(), Detail: r.Condition, User: serviceUser(r.Subject, r.Token), Service: ocsfEntity{Name: m.settings.Endpoint, Version: m.log.Version}}
+	e.CategoryUID, e.CategoryName = ocsfIdentityAndAccess, "Identity & Access Management"
+	e.ClassUID, e.ClassName = ocsfAuthentication, "Authentication"
+	e.ActivityID, e.ActivityName, e.TypeUID = ocsfLogon, "Logon", ocsfAuthentication*100+ocsfLogon
+	e.SeverityID, e.Severity = ocsfMedium, "Medium"
+	e.StatusID, e.Status, e.StatusCode = ocsfFailure, "Failure", r.Cause
+	e.Message = "refused: " + r.Cause
+	e.User.Credential = cut(r.PublicID)
+	if m.from != nil && m.from.Client != "" {
+		e.Actor = &ocsfActor{App: cut(m.from.Client)}
 	}
-	l.writing.Lock()
-	defer l.writing.Unlock()
-	_, err = l.to.Write(append(line, '\n'))
-	return err
+	e.Unmapped["operation"] = OperationAuthenticate
+	if r.Issuer != "" {
+		e.Unmapped["issuer"] = cut(r.Issuer)
+	}
+	if r.More > 0 {
+		e.Unmapped["more_refused"] = r.More
+	}
+	return e
 }

@@ -33,6 +33,8 @@ type Caller struct {
 	Request string
 	// Trace is the id of the trace that the request is a part of (W3C Trace Context); "" if it is of none.
 	Trace string
+	// Traceparent is the traceparent that came with the request; "" if none came, or the server has a span of its own.
+	Traceparent string
 }
 
 // Origin tells where calls come from, for the lines that need it.

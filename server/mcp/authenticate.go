@@ -59,7 +59,7 @@ func (h *Handler) tokenOf(ctx context.Context, x *exchange, endpoint Endpoint) a
 	if !token.IsNobody() {
 		return token
 	}
-	refused := refusedCaller{endpoint: endpoint, shown: x.shown, address: x.address, at: now}
+	refused := refusedCaller{endpoint: endpoint, shown: x.shown, address: x.address, client: x.header.Get("User-Agent"), at: now}
 	if h.options.Verifier != nil && endpoint.HasIdentities() && identity.IsToken(x.shown.Text) {
 		token, refused.caller, refused.reason = h.identify(ctx, endpoint, x.shown, now)
 	}
@@ -77,7 +77,7 @@ func (h *Handler) identify(ctx context.Context, endpoint Endpoint, shown access.
 	}
 	token, refused := endpoint.Identify(caller, now)
 	if refused.Reason == access.Ambiguous && h.ambiguous.due(now) {
-		h.options.Log.Warn("A caller is refused: two MCPTokens with equally many claims are for them. Give one of the two more claims",
+		h.options.Log.Warn("Two MCPTokens with equally many claims are for one caller, who is refused. Give one of the two more claims",
 			"tokens", refused.Tokens[:])
 	}
 	return token, caller, refused.Reason

@@ -50,7 +50,8 @@ func (x *exchange) Caller() *audit.Caller {
 		}
 	}
 	if c.Trace == "" {
-		c.Trace = x.parent(x.asked).Trace()
+		parent := x.parent(x.asked)
+		c.Trace, c.Traceparent = parent.Trace(), parent.Valid()
 	}
 	return c
 }

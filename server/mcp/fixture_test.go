@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
@@ -77,6 +78,8 @@ type endpoint struct {
 	// change replaces the Config that requests are answered from; nil closes the endpoint.
 	change func(*contract.Config)
 	log    *harness.Log
+	// audit has the audit lines.
+	audit *harness.Log
 	// troubles counts what DatabaseTrouble was told.
 	troubles *int
 }
@@ -103,7 +106,7 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &endpoint{log: &harness.Log{}, troubles: new(int)}
+	e := &endpoint{log: &harness.Log{}, audit: &harness.Log{}, troubles: new(int)}
 	var current *snapshot.Snapshot
 	e.change = func(c *contract.Config) {
 		current = nil
@@ -117,6 +120,7 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 		DatabaseTrouble: func() { *e.troubles++ },
 		Metrics:         telemetry.NewMetrics(),
 		Log:             slog.New(slog.NewTextHandler(e.log, nil)),
+		Audit:           audit.NewLog(e.audit),
 		Version:         "1.2.3",
 		Now:             func() time.Time { return now },
 	}

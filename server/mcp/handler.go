@@ -35,7 +35,7 @@ type Options struct {
 	RefusedUse func(cause access.Cause, address string, now time.Time)
 	// Verifier checks what others have issued to callers; nil if nobody is let in by that.
 	Verifier Verifier
-	// Audit is called with tokens that call too often; it may be nil.
+	// Audit gets lines about callers that are refused, and tokens that call too often; it may be nil.
 	Audit *audit.Log
 	// Version is the server's own, for initialize.
 	Version string

@@ -2,12 +2,11 @@ package mcp
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 )
 
@@ -29,12 +28,12 @@ type refusedCaller struct {
 	// text that nobody else could have issued.
 	caller *identity.Caller
 	reason identity.Refusal
-	// address is that of the connection, host:port.
-	address string
-	at      time.Time
+	// address is that of the connection, host:port; client is what the client calls itself (User-Agent).
+	address, client string
+	at              time.Time
 }
 
-// refusals tells the operator why callers are refused: in the metrics, in the log, and for the report on the tokens' use. Callers are
+// refusals tells the operator why callers are refused: in the metrics, in audit lines, and for the report on the tokens' use. Callers are
 // never told, and a refusal takes the same time whatever its cause: causes are looked up by a goroutine of its own, which lives as
 // long as there are some.
 type refusals struct {
@@ -105,9 +104,12 @@ func (r *refusals) tell(c *refusedCaller) {
 	if cause.Token != "" {
 		of = &r.known
 	}
-	line := refusalLine{Cause: cause, address: address}
+	line := refusalLine{
+		Refused: audit.Refused{Cause: string(cause.Reason), Condition: cause.Condition, Token: cause.Token, PublicID: cause.PublicID},
+		from:    audit.Caller{Address: address, Client: c.client},
+	}
 	if c.caller != nil {
-		line.subject = c.caller.Subject
+		line.Subject, line.Issuer = c.caller.Subject, c.caller.Issuer
 	}
 	r.telling.Lock()
 	defer r.telling.Unlock()
@@ -118,7 +120,8 @@ func (r *refusals) tell(c *refusedCaller) {
 // telling.
 func (r *refusals) write(of *lines, line *refusalLine, at time.Time) {
 	if of.take(line, at) {
-		line.write(r.options.Log)
+		// There is nothing to undo if it fails; the log counts what was lost.
+		_ = r.options.Audit.WriteRefused(audit.WithOrigin(context.Background(), &line.from), &line.Refused)
 	} else if !of.timed {
 		of.timed = true
 		time.AfterFunc(time.Second, func() { r.tellRest(of) })
@@ -158,33 +161,12 @@ func (l *lines) take(line *refusalLine, at time.Time) bool {
 		return false
 	}
 	l.told++
-	line.more, l.more = l.more, 0
+	line.More, l.more = l.more, 0
 	return true
 }
 
-// A refusalLine is a line about a caller that was not let in. It has no text of a token, and no hash.
+// A refusalLine is a line about a caller that was not let in.
 type refusalLine struct {
-	access.Cause
-	// subject is whom somebody else issued the caller's token to; address the IP address of the connection.
-	subject, address string
-	// more is how many refusals before this one have no line.
-	more int
-}
-
-// maxSubject bounds what a line has of a subject, which an issuer chose, in bytes.
-const maxSubject = 200
-
-func (l *refusalLine) write(to *slog.Logger) {
-	attributes := append(make([]slog.Attr, 0, 7), slog.String("cause", string(l.Reason)))
-	for _, a := range []struct{ name, value string }{
-		{"condition", l.Condition}, {"token", l.Token}, {"token_id", l.PublicID}, {"subject", excerpt.Of(l.subject, maxSubject)}, {"address", l.address},
-	} {
-		if a.value != "" {
-			attributes = append(attributes, slog.String(a.name, a.value))
-		}
-	}
-	if l.more > 0 {
-		attributes = append(attributes, slog.Int("more_refused", l.more))
-	}
-	to.LogAttrs(context.Background(), slog.LevelWarn, "A caller is refused", attributes...)
+	audit.Refused
+	from audit.Caller
 }

@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -250,6 +251,7 @@ func TestTheOperatorIsToldWhyACallerIsRefused(t *testing.T) {
 				r, w := httptest.NewRequest(http.MethodPost, "/mcp/", nil), httptest.NewRecorder()
 				r.RemoteAddr = "10.1.2.3:4567"
 				r.Header = header("Authorization", "Bearer "+tc.shown)
+				r.Header.Set("User-Agent", "ledger 2.1")
 				h.ServeHTTP(w, r)
 				return w.Body.String()
 			}
@@ -258,11 +260,16 @@ func TestTheOperatorIsToldWhyACallerIsRefused(t *testing.T) {
 				t.Errorf("the caller reads %s, then %s", first, again)
 			}
 			untilCounted(t, e, map[string]float64{tc.reason: 2})
-			log, want := e.log.String(), strings.TrimSpace("cause="+tc.reason+" "+tc.line)+" address=10.1.2.3\n"
-			switch lines := strings.Count(log, "A caller is refused"); {
-			case tc.line == "-" && lines == 0:
-			case !strings.Contains(log, want) || lines != 2 || strings.Contains(log, secret):
-				t.Errorf("the log has\n%s\nwant two lines with %s, and no secret", log, want)
+			log, lines := e.audit.String()+e.log.String(), e.audit.Lines(`"operation":"authenticate"`)
+			if tc.line == "-" {
+				if len(lines) > 0 {
+					t.Errorf("got %q, want no line", lines)
+				}
+			} else if len(lines) != 2 || strings.Contains(log, secret) {
+				t.Errorf("got\n%s\nwant two lines, and no secret", log)
+			} else if got := membersOf(t, lines[0], "condition", "token", "token_id"); got != tc.line || membersOf(t, lines[0], "cause", "outcome", "address", "client") !=
+				"cause="+tc.reason+" outcome=refused address=10.1.2.3 client=ledger 2.1" {
+				t.Errorf("got %s, want %s", lines[0], tc.line)
 			}
 			if hash := contract.HashToken(tc.shown); strings.Contains(log, hash) || strings.Contains(log, contract.RefusedSum(hash)) {
 				t.Errorf("the log has a hash: %s", log)
@@ -276,6 +283,22 @@ func TestTheOperatorIsToldWhyACallerIsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// membersOf are members of a line, as name=value; those that it does not have are left out.
+func membersOf(t *testing.T, line string, names ...string) string {
+	t.Helper()
+	var members map[string]any
+	if err := json.Unmarshal([]byte(line), &members); err != nil {
+		t.Fatal(err)
+	}
+	var of []string
+	for _, name := range names {
+		if value, given := members[name]; given {
+			of = append(of, fmt.Sprint(name, "=", value))
+		}
+	}
+	return strings.Join(of, " ")
 }
 
 var refusedCount = regexp.MustCompile(`(?m)^mcp_admin_server_callers_refused_total\{reason="(\w+)"\} (\d+)$`)
@@ -321,12 +344,12 @@ func TestManyRefusalsHaveFewLines(t *testing.T) {
 	counted["expired"] = 1
 	untilCounted(t, e, counted)
 	passed.Store(int64(time.Second))
-	told := regexp.MustCompile(`more_refused=(\d+)`)
+	told := regexp.MustCompile(`"more_refused":(\d+)`)
 	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(time.Millisecond) {
-		log := e.log.String()
+		log := e.audit.String()
 		more := told.FindStringSubmatch(log)
-		if lines := strings.Count(log, "cause=unknown"); more != nil {
-			if rest, _ := strconv.Atoi(more[1]); lines != 6 || rest != guesses-6 || strings.Count(log, "cause=expired") != 1 {
+		if lines := strings.Count(log, `"cause":"unknown"`); more != nil {
+			if rest, _ := strconv.Atoi(more[1]); lines != 6 || rest != guesses-6 || strings.Count(log, `"cause":"expired"`) != 1 {
 				t.Errorf("the log has\n%s\nwant 5 lines about guesses within the second, 1 with the number of the rest, and 1 about the token", log)
 			}
 			return

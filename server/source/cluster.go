@@ -46,7 +46,9 @@ type Cluster struct {
 	CertificateSecret, CertificateDir string
 	// TracingHeadersSecret is the Secret of the headers for the collector of traces; "" if it gets none.
 	TracingHeadersSecret, TracingHeadersDir string
-	Log                                     *slog.Logger
+	// AuditHeadersSecret is the Secret of the headers for the collector of audit lines; "" if it gets none.
+	AuditHeadersSecret, AuditHeadersDir string
+	Log                                 *slog.Logger
 
 	// patience is for tests, which have no time; zero is the usual one.
 	patience time.Duration
@@ -130,6 +132,7 @@ func (f *following) followOthers() {
 		{f.view.client, f.ClientCertificateSecret, f.ClientCertificateDir},
 		{f.view.certificate, f.CertificateSecret, f.CertificateDir},
 		{f.view.tracing, f.TracingHeadersSecret, f.TracingHeadersDir},
+		{f.view.audit, f.AuditHeadersSecret, f.AuditHeadersDir},
 	} {
 		if s.name == "" {
 			continue

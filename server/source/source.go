@@ -38,6 +38,8 @@ type Update struct {
 	Certificate Secret
 	// TracingHeaders is the Secret of the headers for the collector of traces.
 	TracingHeaders Secret
+	// AuditHeaders is the Secret of the headers for the collector of audit lines.
+	AuditHeaders Secret
 }
 
 // Secret is the content of a Secret by key; nil if it does not exist, or is not known yet. It must not be changed.

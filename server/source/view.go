@@ -27,7 +27,7 @@ type view struct {
 	// tokens are the token parts that the last good main part names, by index.
 	tokens []*part[contract.TokenPart]
 	// The Secrets beside the Config.
-	connection, replicas, ca, client, certificate, tracing *copies
+	connection, replicas, ca, client, certificate, tracing, audit *copies
 	// followed are the Secrets among them that exist, so that the API will report on them.
 	followed []*copies
 
@@ -49,7 +49,7 @@ func newView(base string, patience time.Duration, verify func(string, contract.P
 	return &view{
 		base: base, verify: verify, patience: patience, booting: true,
 		main:       &part[contract.Config]{secret: contract.MainSecret(base), verify: verify, decode: contract.DecodeMain, patience: patience, startsAnew: true},
-		connection: &copies{}, replicas: &copies{}, ca: &copies{}, client: &copies{}, certificate: &copies{}, tracing: &copies{},
+		connection: &copies{}, replicas: &copies{}, ca: &copies{}, client: &copies{}, certificate: &copies{}, tracing: &copies{}, audit: &copies{},
 	}
 }
 
@@ -84,7 +84,7 @@ func (v *view) allHeard() bool {
 func (v *view) update(now time.Time) Update {
 	u := Update{
 		Connection: v.connection.newest(), Replicas: v.replicas.newest(), CA: v.ca.newest(), ClientCertificate: v.client.newest(),
-		Certificate: v.certificate.newest(), TracingHeaders: v.tracing.newest(),
+		Certificate: v.certificate.newest(), TracingHeaders: v.tracing.newest(), AuditHeaders: v.audit.newest(),
 		Refused: v.refusal(now),
 	}
 	if u.Config = v.main.content(now); u.Config == nil {
@@ -180,5 +180,5 @@ func (u Update) equal(other Update) bool {
 		reflect.DeepEqual(u.Refused, other.Refused) &&
 		u.Connection.equal(other.Connection) && u.Replicas.equal(other.Replicas) && u.CA.equal(other.CA) &&
 		u.ClientCertificate.equal(other.ClientCertificate) && u.Certificate.equal(other.Certificate) &&
-		u.TracingHeaders.equal(other.TracingHeaders)
+		u.TracingHeaders.equal(other.TracingHeaders) && u.AuditHeaders.equal(other.AuditHeaders)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/metric"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
+	"github.com/mcp-admin/mcp-admin-operator/server/otlp"
 )
 
 // Form is the form of a request's body (docs/design/http.md, "Forms"), as a label.
@@ -44,7 +45,7 @@ type Metrics struct {
 	durations  *children[string, prometheus.Observer]
 	operations *operations
 	limited    prometheus.Counter
-	auditLost  prometheus.Counter
+	auditLost  *prometheus.CounterVec
 	busy       map[Shortage]prometheus.Counter
 	callers    *prometheus.CounterVec
 	revision   prometheus.Gauge
@@ -70,12 +71,15 @@ func NewMetrics() *Metrics {
 		durations:  newChildren(func(method string) prometheus.Observer { return durations.WithLabelValues(method) }),
 		operations: newOperations(),
 		limited:    prometheus.NewCounter(metric.CounterOpts("mcp_admin_rate_limited_total")),
-		auditLost:  prometheus.NewCounter(metric.CounterOpts("mcp_admin_audit_lines_lost_total")),
+		auditLost:  prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_audit_lines_lost_total"), []string{"reason"}),
 		busy:       map[Shortage]prometheus.Counter{},
 		callers:    prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_server_callers_refused_total"), []string{"reason"}),
 		revision:   prometheus.NewGauge(metric.GaugeOpts("mcp_admin_config_revision")),
 		refused:    prometheus.NewGauge(metric.GaugeOpts("mcp_admin_config_refused")),
 		database:   prometheus.NewGauge(metric.GaugeOpts("mcp_admin_database_up")),
+	}
+	for _, reason := range []string{LostUnwritten, otlp.DroppedFull, otlp.DroppedFailed} {
+		m.auditLost.WithLabelValues(reason) // counted from 0, so that the first loss is an increase
 	}
 	for _, cause := range shortages {
 		m.busy[cause] = busy.WithLabelValues(string(cause))
@@ -123,8 +127,13 @@ func (m *Metrics) CallerRefused(reason string) { m.callers.WithLabelValues(reaso
 // Busy counts a request that was refused because something was short.
 func (m *Metrics) Busy(short Shortage) { m.busy[short].Inc() }
 
-// AuditLost counts a line of the audit that could not be written.
-func (m *Metrics) AuditLost() { m.auditLost.Inc() }
+// AuditLost counts lines of the audit that an output did not get, for a reason: LostUnwritten, or one of package otlp.
+func (m *Metrics) AuditLost(reason string, lines int) {
+	m.auditLost.WithLabelValues(reason).Add(float64(lines))
+}
+
+// LostUnwritten is why a line is lost that standard output or a file did not take.
+const LostUnwritten = "write_failed"
 
 // Config tells which revision is answered from (0: none), and whether a newer one was refused.
 func (m *Metrics) Config(revision int64, refused bool) {

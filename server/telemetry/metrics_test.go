@@ -127,11 +127,11 @@ func (g gather) Gather() ([]*dto.MetricFamily, error) {
 
 func TestAuditLinesThatAreLostAndBusyRequestsAreCounted(t *testing.T) {
 	m := telemetry.NewMetrics()
-	m.AuditLost()
+	m.AuditLost(telemetry.LostUnwritten, 1)
 	m.Busy(telemetry.ShortOfAnswers)
 	text := scrape(t, m)
 	for _, want := range []string{
-		"mcp_admin_audit_lines_lost_total 1", `mcp_admin_requests_busy_total{cause="answers"} 1`, `mcp_admin_requests_busy_total{cause="exports"} 0`,
+		`mcp_admin_audit_lines_lost_total{reason="write_failed"} 1`, `mcp_admin_audit_lines_lost_total{reason="queue_full"} 0`, `mcp_admin_requests_busy_total{cause="answers"} 1`, `mcp_admin_requests_busy_total{cause="exports"} 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("there is no %s", want)

@@ -25,14 +25,21 @@ type span struct {
 	attributes                                 map[string]string
 }
 
+// record is a log record as the Collector has it, with its attributes as text.
+type record struct {
+	trace, span, body, service string
+	attributes                 map[string]string
+}
+
 // collector is the receiver of the OpenTelemetry Collector for OTLP, in a process of its own.
 type collector struct {
 	t          *testing.T
 	grpc, http string
 
-	mu    sync.Mutex
-	spans []span
-	more  chan struct{}
+	mu      sync.Mutex
+	spans   []span
+	records []record
+	more    chan struct{}
 }
 
 // startCollector builds and starts the receiver.
@@ -105,6 +112,16 @@ func (c *collector) take(line []byte) {
 				}
 			}
 		}
+		ResourceLogs []struct {
+			Resource  struct{ Attributes attributes }
+			ScopeLogs []struct {
+				LogRecords []struct {
+					TraceID, SpanID string
+					Body            struct{ StringValue string }
+					Attributes      attributes
+				}
+			}
+		}
 	}
 	if err := json.Unmarshal(line, &request); err != nil {
 		c.t.Errorf("%v in %s", err, line)
@@ -119,6 +136,14 @@ func (c *collector) take(line []byte) {
 					s.TraceID, s.SpanID, s.ParentSpanID, s.Name, resource["service.name"], resource["service.instance.id"], s.Attributes.byKey(),
 				})
 				tally.spans.Add(1)
+			}
+		}
+	}
+	for _, of := range request.ResourceLogs {
+		resource := of.Resource.Attributes.byKey()
+		for _, scope := range of.ScopeLogs {
+			for _, r := range scope.LogRecords {
+				c.records = append(c.records, record{r.TraceID, r.SpanID, r.Body.StringValue, resource["service.name"], r.Attributes.byKey()})
 			}
 		}
 	}
@@ -226,6 +251,47 @@ func TestTheCollectorGetsTheAgentsTrace(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// The Collector's receiver takes audit lines by both protocols: as text that is the line, with the trace that the agent began.
+func TestTheCollectorGetsTheAuditLines(t *testing.T) {
+	c := startCollector(t)
+	t.Setenv("OTEL_BLRP_SCHEDULE_DELAY", "20") // milliseconds until lines are sent
+	database, _ := harness.Engines[0].Open(t, "CREATE TABLE book (book_id integer PRIMARY KEY, title varchar(50) NOT NULL); INSERT INTO book VALUES (1, 'Solaris')")
+	for protocol, address := range map[string]string{contract.TracingGRPC: c.grpc, contract.TracingHTTP: c.http} {
+		agent, text := harness.Viewer()
+		e := harness.Serve(t, database, []contract.Model{{Name: "book", Table: "book", Expose: true}}, []contract.Token{agent}, func(config *contract.Config) {
+			config.Endpoint.Name = "books-" + strings.ToLower(protocol)
+			config.Endpoint.AuditLines = contract.AuditLines{Reads: contract.AuditRows, OTLP: &contract.Collector{URL: "http://" + address, Protocol: protocol}}
+		})
+		trace := fmt.Sprintf("%032x", protocol)[:32]
+		e.Post(text, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book","arguments":{"id":1},"_meta":{"traceparent":"00-%s-%s-01"}}}`, trace, agentsSpan))
+		var found record
+		for end := time.After(patience); found.body == ""; {
+			c.mu.Lock()
+			more := c.more
+			for _, r := range c.records {
+				if r.service == e.Config().Endpoint.Name && strings.Contains(r.body, "get_book") {
+					found = r
+				}
+			}
+			c.mu.Unlock()
+			if found.body != "" {
+				break
+			}
+			select {
+			case <-more:
+			case <-end:
+				t.Fatalf("%s: the Collector gets no line", protocol)
+			}
+		}
+		if found.trace != trace || found.span != agentsSpan || found.attributes["mcp_admin.token"] != "test/viewer" || found.attributes["gen_ai.tool.name"] != "get_book" {
+			t.Errorf("%s: got %+v", protocol, found)
+		}
+		if lines := e.Log.Lines(`"tool":"get_book"`); len(lines) != 1 || lines[0] != found.body {
+			t.Errorf("%s: the Collector has %s, standard output %v", protocol, found.body, lines)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package monitoring
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,8 +57,29 @@ func readDashboards(t *testing.T) map[string]dashboard {
 	return all
 }
 
-// asked is the data source that a reader chooses at the top of the page.
-var asked = source{"prometheus", "${datasource}"}
+// The data sources that a reader chooses at the top of the page: asked is the one of metrics, loki that of audit lines.
+var (
+	asked = source{"prometheus", "${datasource}"}
+	loki  = source{"loki", "${datasource}"}
+)
+
+// asks is the data source of a dashboard, by the variable with which it is chosen.
+func (d dashboard) asks() source {
+	for _, v := range d.Templating.List {
+		if kind, _ := v.Query.(string); v.Name == "datasource" && v.Type == "datasource" && (kind == asked.Type || kind == loki.Type) {
+			return source{kind, "${datasource}"}
+		}
+	}
+	return source{}
+}
+
+// readMetricDashboards are the dashboards that ask for metrics.
+func readMetricDashboards(t *testing.T) map[string]dashboard {
+	t.Helper()
+	all := readDashboards(t)
+	maps.DeleteFunc(all, func(_ string, d dashboard) bool { return d.asks() != asked })
+	return all
+}
 
 func TestEachPanelSaysWhatItShowsAndInWhichUnit(t *testing.T) {
 	uids := map[string]string{}
@@ -66,9 +88,7 @@ func TestEachPanelSaysWhatItShowsAndInWhichUnit(t *testing.T) {
 			t.Errorf("%s has the uid %q and the title %q; %q has the same uid", file, d.UID, d.Title, uids[d.UID])
 		}
 		uids[d.UID] = file
-		if !slices.ContainsFunc(d.Templating.List, func(v variable) bool {
-			return v.Name == "datasource" && v.Type == "datasource" && v.Query == "prometheus"
-		}) {
+		if d.asks() == (source{}) {
 			t.Errorf("%s lets nobody choose the data source", file)
 		}
 		if len(d.Panels) < 10 {
@@ -80,12 +100,12 @@ func TestEachPanelSaysWhatItShowsAndInWhichUnit(t *testing.T) {
 				t.Errorf("%s has the id %d twice", file, p.ID)
 			}
 			ids[p.ID] = true
-			p.check(t, file+", "+p.Title)
+			p.check(t, file+", "+p.Title, d.asks())
 		}
 	}
 }
 
-func (p panel) check(t *testing.T, where string) {
+func (p panel) check(t *testing.T, where string, asked source) {
 	t.Helper()
 	if p.Title == "" || p.Description == "" || p.FieldConfig.Defaults.Unit == "" {
 		t.Errorf("%s has the description %q and the unit %q", where, p.Description, p.FieldConfig.Defaults.Unit)
@@ -118,7 +138,7 @@ func TestNoPanelLiesOverAnother(t *testing.T) {
 
 func TestEachMetricOfAPanelExists(t *testing.T) {
 	all := programs(t)
-	for file, d := range readDashboards(t) {
+	for file, d := range readMetricDashboards(t) {
 		for _, p := range d.Panels {
 			for _, target := range p.Targets {
 				all.check(t, file+", "+p.Title, target.Expr)

@@ -49,12 +49,7 @@ func TestEachSigmaRuleHasItsForm(t *testing.T) {
 // testdata.
 func servedLines(t *testing.T) []line {
 	t.Helper()
-	var script strings.Builder
-	script.WriteString("CREATE TABLE book (id INTEGER PRIMARY KEY, title VARCHAR(20));")
-	for i := range 60 {
-		fmt.Fprintf(&script, "INSERT INTO book VALUES (%d, 'book %d');", i+1, i+1)
-	}
-	database, _ := harness.Engines[0].Open(t, script.String())
+	database, _ := harness.Engines[0].Open(t, bookRows(60))
 	token, text := harness.Viewer()
 	for i := range token.Rules {
 		token.Rules[i].Verbs = append(token.Rules[i].Verbs, "export")
@@ -68,16 +63,10 @@ func servedLines(t *testing.T) []line {
 		t.Fatal(answer)
 	}
 	answer, isError := endpoint.Call(text, "list_book", `{"export":"csv"}`)
-	var exported struct{ Export struct{ URI string } }
-	if err := json.Unmarshal([]byte(answer), &exported); err != nil || isError {
-		t.Fatalf("%v %s", err, answer)
+	if isError {
+		t.Fatal(answer)
 	}
-	file, err := http.Get(exported.Export.URI)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, _ = io.Copy(io.Discard, file.Body)
-	_ = file.Body.Close()
+	fetchExport(t, answer)
 	var lines []line
 	written := endpoint.Log.Lines(`"msg":"audit"`)
 	for end := time.Now().Add(patience); !strings.Contains(strings.Join(written, "\n"), `"operation":"export:list"`) || !strings.Contains(written[len(written)-1], `"ok"`); time.Sleep(10 * time.Millisecond) {
@@ -94,6 +83,31 @@ func servedLines(t *testing.T) []line {
 		lines = append(lines, l)
 	}
 	return lines
+}
+
+// bookRows is the script of a table with so many books.
+func bookRows(books int) string {
+	var script strings.Builder
+	script.WriteString("CREATE TABLE book (id INTEGER PRIMARY KEY, title VARCHAR(20));")
+	for i := range books {
+		fmt.Fprintf(&script, "INSERT INTO book VALUES (%d, 'book %d');", i+1, i+1)
+	}
+	return script.String()
+}
+
+// fetchExport fetches the file whose link an answer has.
+func fetchExport(t *testing.T, answer string) {
+	t.Helper()
+	var exported struct{ Export struct{ URI string } }
+	if err := json.Unmarshal([]byte(answer), &exported); err != nil {
+		t.Fatalf("%v %s", err, answer)
+	}
+	file, err := http.Get(exported.Export.URI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, file.Body)
+	_ = file.Body.Close()
 }
 
 // repeated is a line so many times, each some time after the one before it, from a time of a day in UTC, with other members.

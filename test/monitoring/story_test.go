@@ -208,7 +208,7 @@ func (w *world) eachNameIsScraped(from, to time.Time) {
 	for _, r := range rules {
 		scraped.check(w.t, "in the story, "+r.Alert, r.Expr)
 	}
-	for file, d := range readDashboards(w.t) {
+	for file, d := range readMetricDashboards(w.t) {
 		for _, p := range d.Panels {
 			for _, target := range p.Targets {
 				scraped.check(w.t, "in the story, "+file+", "+p.Title, target.Expr)
@@ -254,7 +254,7 @@ var mayBeZero = []string{
 func (w *world) eachPanelHasData(from, to time.Time) {
 	w.t.Helper()
 	fill := strings.NewReplacer("$__rate_interval", "10s", "$namespace", "shop", "$endpoint", "books")
-	for file, d := range readDashboards(w.t) {
+	for file, d := range readMetricDashboards(w.t) {
 		for _, p := range d.Panels {
 			where, empty := file+", "+p.Title, false
 			for _, target := range p.Targets {

@@ -42,7 +42,10 @@ var naming = map[string]func(secret string) client.Object{
 		e.Spec.Server.TLS = &v1alpha1.ServerTLS{CertificateSecretRef: v1alpha1.SecretReference{Name: secret}}
 	}),
 	"MCPEndpoint.spec.observability.tracing.headersSecretRef.name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
-		e.Spec.Observability.Tracing = &v1alpha1.TracingSpec{Endpoint: "https://collector.example.com", HeadersSecretRef: &v1alpha1.SecretReference{Name: secret}}
+		e.Spec.Observability.Tracing = &v1alpha1.TracingSpec{CollectorSpec: collectorWith(secret)}
+	}),
+	"MCPEndpoint.spec.observability.audit.otlp.headersSecretRef.name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
+		e.Spec.Observability.Audit.OTLP = new(collectorWith(secret))
 	}),
 	"MCPEndpoint.spec.server.imagePullSecrets[].name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
 		e.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: secret}}
@@ -98,6 +101,11 @@ func endpointWith(change func(*v1alpha1.MCPEndpoint, string)) func(string) clien
 		change(e, secret)
 		return e
 	}
+}
+
+// collectorWith is a collector whose headers are in a Secret.
+func collectorWith(secret string) v1alpha1.CollectorSpec {
+	return v1alpha1.CollectorSpec{Endpoint: "https://collector.example.com", HeadersSecretRef: &v1alpha1.SecretReference{Name: secret}}
 }
 
 func endpointWithVolume(change func(*v1alpha1.Volume, string)) func(string) client.Object {

@@ -26,6 +26,7 @@ func TestChartHoldsTheGeneratedFiles(t *testing.T) {
 		"rules.yaml":                "config/monitoring/rules.yaml",
 		"dashboards/fleet.json":     "config/monitoring/dashboards/fleet.json",
 		"dashboards/endpoint.json":  "config/monitoring/dashboards/endpoint.json",
+		"dashboards/token.json":     "config/monitoring/dashboards/token.json",
 	}
 	paths, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
 	if err != nil || len(paths) != 3 {

@@ -170,6 +170,12 @@ kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, observability: {tracing: {endpoint: "http://user@collector:4317"}}}
 ---
 kind: MCPEndpoint
+spec: {database: {sqlite: {emptyDir: {}}}, observability: {audit: {otlp: {endpoint: "https://collector:4318/otlp", protocol: HTTP, headersSecretRef: {name: t}}}}}
+---
+kind: MCPEndpoint
+spec: {database: {sqlite: {emptyDir: {}}}, observability: {audit: {otlp: {endpoint: "ftp://collector:4317"}}}}
+---
+kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, network: {networkPolicy: {from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.0.0.0/8]}}], metricsFrom: [{ipBlock: {cidr: 10.0.0.0/8, except: [11.0.0.0/16]}}]}}}
 ---
 kind: MCPModelExposure

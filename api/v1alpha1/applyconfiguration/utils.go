@@ -38,6 +38,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ChoiceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ClaimReference"):
 		return &apiv1alpha1.ClaimReferenceApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("CollectorSpec"):
+		return &apiv1alpha1.CollectorSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConfigMapReference"):
 		return &apiv1alpha1.ConfigMapReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ConfirmSpec"):

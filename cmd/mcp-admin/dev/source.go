@@ -247,8 +247,17 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 			return nil, err
 		}
 	}
-	if name := endpoint.Spec.Observability.Tracing.HeadersSecret(); name != "" {
-		if o.update.TracingHeaders, err = m.secret("spec.observability.tracing.headersSecretRef", endpoint.Namespace, name); err != nil {
+	for _, headers := range []struct {
+		field, secret string
+		to            *source.Secret
+	}{
+		{"spec.observability.tracing.headersSecretRef", endpoint.Spec.Observability.Tracing.HeadersSecret(), &o.update.TracingHeaders},
+		{"spec.observability.audit.otlp.headersSecretRef", endpoint.Spec.Observability.Audit.OTLP.HeadersSecret(), &o.update.AuditHeaders},
+	} {
+		if headers.secret == "" {
+			continue
+		}
+		if *headers.to, err = m.secret(headers.field, endpoint.Namespace, headers.secret); err != nil {
 			return nil, err
 		}
 	}

@@ -38,13 +38,14 @@ func Command() *cobra.Command {
 		Use:   "tail ENDPOINT | tail --file FILE",
 		Short: "Show the audit lines of all pods of an endpoint, merged by time, or of a file",
 		Long: `tail reads the logs of an endpoint's pods, and prints the audit line of each call that changed something or was refused, in the
-order of their times: who (the MCPToken), what, on which rows, and what came of it. Lines hold no values. Calls that read have lines
-if the endpoint asks for them (spec.observability.audit.reads).
+order of their times: who (the MCPToken), what, on which rows, and what came of it. Lines hold no values. Callers that were not let in
+have lines, with the cause. Calls that read have lines if the endpoint asks for them (spec.observability.audit.reads).
 
 With -f it goes on: through restarts of containers, and with new pods. Of a container that was restarted, the log of the one
 before is read, too. With -o json each line is as the server wrote it, with the pod's name; lines in the format OCSF are read, too.
 Logs of pods that are gone are gone, and tail says so: for a record that stays, let the endpoint keep an audit table (spec.audit), and
-its lines in files (spec.observability.audit.files).
+its lines in files (spec.observability.audit.files). The table is read through the endpoint: "mcp-admin call" with an MCPToken that may
+view it.
 
 With --file it reads a file in the place of a cluster: what "mcp-admin dev" printed, or logs that were kept. Of a folder it reads the
 files whose names end in .jsonl. All else in a file is passed over. --file - reads standard input, line by line as they come.
@@ -55,6 +56,7 @@ Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
   mcp-admin tail shop -n shop --token agent --since 12h -o csv > agent.csv
   mcp-admin tail --file /mnt/audit/shop --since 720h
   mcp-admin tail shop -n shop -f -o json | jq 'select(.outcome!="ok")'
+  mcp-admin tail shop -n shop --since 24h -o json | jq 'select(.cause=="inactive" or .cause=="expired")'
   mcp-admin tail shop -n shop --since 12h -o json | jq 'select(.model=="customer" and (.ids//[]|index("42")))'
   mcp-admin dev --sqlite shop.sqlite --write | mcp-admin tail --file -`,
 		Args:              o.arguments,

@@ -2,6 +2,7 @@ package tail
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -44,7 +45,17 @@ type record struct {
 	Client    string    `json:"client"`
 	Request   string    `json:"request"`
 	Trace     string    `json:"trace"`
+
+	// These are of callers that were not let in.
+	Cause     string `json:"cause"`
+	Condition string `json:"condition"`
+	TokenID   string `json:"token_id"`
+	Issuer    string `json:"issuer"`
+	More      int    `json:"more_refused"`
 }
+
+// outcomeRefused is the outcome of a caller that was not let in.
+const outcomeRefused = "refused"
 
 // parse reads a line of a log. If the log is timed, each line begins with the time at which the log took it; else the line
 // has only its own. audit is false for one that is no audit line.
@@ -107,19 +118,24 @@ func printJSON(out io.Writer, l line) error {
 
 // csvHeader names the columns of CSV, in the order of csvRow.
 var csvHeader = []string{
-	"time", "token", "subject", "tool", "model", "operation", "ids", "fields", "rows", "changed", "dry_run", "outcome", "call", "asked", "address", "client", "request", "trace", "pod",
+	"time", "token", "subject", "tool", "model", "operation", "ids", "fields", "rows", "changed", "dry_run", "outcome", "call", "asked", "address", "client", "request", "trace", "cause", "condition", "token_id",
+	"issuer", "more_refused", "pod",
 }
 
 // csvRow is a line as CSV; lists have spaces between their elements.
 func csvRow(l line) []string {
 	r := &l.record
-	rows := ""
+	rows, more := "", ""
 	if r.Rows != nil {
 		rows = strconv.Itoa(*r.Rows)
 	}
+	if r.More > 0 {
+		more = strconv.Itoa(r.More)
+	}
 	row := []string{
 		l.at.UTC().Format(time.RFC3339Nano), r.Token, r.Subject, r.Tool, r.Model, r.Operation, strings.Join(r.IDs, " "), strings.Join(r.Fields, " "), rows,
-		strconv.Itoa(r.Changed), strconv.FormatBool(r.DryRun), r.Outcome, r.Call, r.Asked, r.Address, r.Client, r.Request, r.Trace, l.pod,
+		strconv.Itoa(r.Changed), strconv.FormatBool(r.DryRun), r.Outcome, r.Call, r.Asked, r.Address, r.Client, r.Request, r.Trace, r.Cause, r.Condition, r.TokenID,
+		r.Issuer, more, l.pod,
 	}
 	for i := range row {
 		row[i] = formula.Disarm(row[i]) // callers choose many of them
@@ -145,11 +161,13 @@ func csvPrinter(out io.Writer) func(line) error {
 // printText prints a line for people. Callers chose the ids and the subject: no line break in them begins a line.
 func printText(screen *output.Screen, l line) error {
 	r := &l.record
-	who := r.Token
+	who, what := cmp.Or(r.Token, r.TokenID, "unknown"), r.Tool
 	if r.Subject != "" {
 		who += " as " + r.Subject
 	}
-	what := r.Tool
+	if r.Outcome == outcomeRefused {
+		what = "is refused from " + r.Address
+	}
 	if len(r.IDs) > 0 {
 		what += " " + strings.Join(r.IDs, ",")
 	}
@@ -158,7 +176,10 @@ func printText(screen *output.Screen, l line) error {
 	}
 	outcome := screen.Styled(output.Good, output.Printable(r.Outcome))
 	if r.Outcome != "ok" && r.Outcome != "intent" {
-		outcome = screen.Styled(output.Bad, output.Printable(r.Outcome))
+		outcome = screen.Styled(output.Bad, output.Printable(cmp.Or(r.Cause, r.Outcome)))
+	}
+	if r.More > 0 {
+		outcome += fmt.Sprintf(", %d more before", r.More)
 	}
 	if r.Changed > 0 {
 		outcome += fmt.Sprintf(", %d changed", r.Changed)

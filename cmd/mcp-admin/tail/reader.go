@@ -52,7 +52,7 @@ func (r *reader) read(ctx context.Context, endpoint *v1alpha1.MCPEndpoint, show 
 	if len(pods) == 0 {
 		r.tell("the endpoint has no pods")
 	}
-	r.tellMissing(pods, endpoint.Spec.Observability.Audit.Files)
+	r.tellMissing(pods, &endpoint.Spec)
 	sortByTime(lines)
 	for _, l := range lines {
 		if err := show(l); err != nil {
@@ -63,10 +63,13 @@ func (r *reader) read(ctx context.Context, endpoint *v1alpha1.MCPEndpoint, show 
 }
 
 // tellMissing says which lines no log has any more, and where they may be.
-func (r *reader) tellMissing(pods []corev1.Pod, files *v1alpha1.AuditFilesSpec) {
+func (r *reader) tellMissing(pods []corev1.Pod, spec *v1alpha1.MCPEndpointSpec) {
 	elsewhere := "; spec.observability.audit.files would have kept them"
-	if files != nil {
+	if files := spec.Observability.Audit.Files; files != nil {
 		elsewhere = fmt.Sprintf("; claim %s has them, in its folder %s", files.ClaimRef.Name, r.endpoint.Name)
+	}
+	if spec.Audit != nil {
+		elsewhere += fmt.Sprintf("; table %s of the database has what was changed (docs/objects/history.md says how to read it)", spec.Audit.Table.Name)
 	}
 	var oldest time.Time
 	for i := range pods {

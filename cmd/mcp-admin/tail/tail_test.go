@@ -13,6 +13,11 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
@@ -31,19 +36,69 @@ func TestAuditLinesAreToldFromOthers(t *testing.T) {
 }
 
 // event is the line logged, in the format of OCSF.
-const event = `{"class_uid":6005,"time":1795255200100,"status_code":"ok","actor":{"user":{"name":"ann","uid":"shop/agent"},"app_name":"ledger"},"src_endpoint":{"ip":"10.1.2.3"},"table":{"name":"order"},` +
+const event = `{"class_uid":6005,"time":1795341600100,"status_code":"ok","actor":{"user":{"name":"ann","uid":"shop/agent"},"app_name":"ledger"},"src_endpoint":{"ip":"10.1.2.3"},"table":{"name":"order"},` +
 	`"metadata":{"product":{"name":"mcp-admin-server"},"event_code":"update_order","correlation_uid":"c1"},"unmapped":{"operation":"update","ids":["7"],"fields":["status"],"changed":1,"dry_run":false}}`
 
 func TestAnEventOfOCSFIsReadLikeALine(t *testing.T) {
 	l, audit := parse("shop-0", []byte(event), false)
 	if r := l.record; !audit || r.Token != "shop/agent" || r.Subject != "ann" || r.Tool != "update_order" || r.Model != "order" || r.IDs[0] != "7" || r.Changed != 1 ||
-		r.Outcome != "ok" || r.Call != "c1" || r.Address != "10.1.2.3" || r.Client != "ledger" || l.at.UnixMilli() != 1795255200100 {
+		r.Outcome != "ok" || r.Call != "c1" || r.Address != "10.1.2.3" || r.Client != "ledger" || l.at.UnixMilli() != 1795341600100 {
 		t.Errorf("got %+v, %t", r, audit)
 	}
 	for _, other := range []string{strings.Replace(event, "6005", "6003", 1), strings.Replace(event, "mcp-admin-server", "another", 1)} {
 		if _, audit := parse("shop-0", []byte(other), false); audit {
 			t.Errorf("%s is taken for an audit line", other)
 		}
+	}
+}
+
+// Callers that were not let in, in both formats.
+const (
+	refused = `{"time":"2026-11-22T10:00:00.1Z","level":"INFO","msg":"audit","token":"shop/agent","token_id":"mcp_K65skIkwURV9294z","operation":"authenticate","cause":"expired","condition":"Expired","more_refused":12,"outcome":"refused","address":"10.1.2.3","client":"ledger"}`
+	refusal = `{"class_uid":3002,"time":1795341600100,"status_code":"expired","status_detail":"Expired","actor":{"app_name":"ledger"},"src_endpoint":{"ip":"10.1.2.3"},"user":{"name":"shop/agent","uid":"shop/agent","credential_uid":"mcp_K65skIkwURV9294z"},` +
+		`"metadata":{"product":{"name":"mcp-admin-server"}},"unmapped":{"operation":"authenticate","more_refused":12}}`
+	guess = `{"class_uid":3002,"time":1795341600100,"status_code":"unknown","src_endpoint":{"ip":"10.1.2.3"},"user":{"name":"unknown","uid":"unknown"},"metadata":{"product":{"name":"mcp-admin-server"}},"unmapped":{"operation":"authenticate"}}`
+)
+
+func TestCallersThatWereRefusedAreShown(t *testing.T) {
+	shown := func(text string, format output.Format) string {
+		t.Helper()
+		l, audit := parse("shop-0", []byte(text), false)
+		if !audit {
+			t.Fatalf("%s is taken for no audit line", text)
+		}
+		var b bytes.Buffer
+		o := options{format: format}
+		if err := o.printer(&b)(l); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	for _, row := range []struct{ line, text, csv string }{
+		{refused, "shop/agent  is refused from 10.1.2.3  expired, 12 more before  shop-0\n", "\n2026-11-22T10:00:00.1Z,shop/agent,,,,authenticate,,,,0,false,refused,,,10.1.2.3,ledger,,,expired,Expired,mcp_K65skIkwURV9294z,,12,shop-0\n"},
+		{refusal, "shop/agent  is refused from 10.1.2.3  expired, 12 more before  shop-0\n", "\n2026-11-22T10:00:00.1Z,shop/agent,,,,authenticate,,,,0,false,refused,,,10.1.2.3,ledger,,,expired,Expired,mcp_K65skIkwURV9294z,,12,shop-0\n"},
+		{guess, "unknown  is refused from 10.1.2.3  unknown  shop-0\n", "\n2026-11-22T10:00:00.1Z,,,,,authenticate,,,,0,false,refused,,,10.1.2.3,,,,unknown,,,,,shop-0\n"},
+	} {
+		if got := shown(row.line, ""); !strings.HasSuffix(got, row.text) {
+			t.Errorf("got  %q\nwant %q", got, row.text)
+		}
+		if got := shown(row.line, output.CSV); !strings.HasSuffix(got, row.csv) {
+			t.Errorf("got  %q\nwant %q", got, row.csv)
+		}
+	}
+}
+
+func TestWhatIsMissingIsToldWithWhereItMayBe(t *testing.T) {
+	var told []string
+	r := &reader{endpoint: client.ObjectKey{Namespace: "shop", Name: "books"}, from: time.Now().Add(-time.Hour), tell: func(news string) { told = append(told, news) }}
+	pods := []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "books-0", CreationTimestamp: metav1.Now()}}}
+	var spec v1alpha1.MCPEndpointSpec
+	r.tellMissing(pods, &spec)
+	spec.Audit = &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Name: "log_of_changes"}}
+	spec.Observability.Audit.Files = &v1alpha1.AuditFilesSpec{ClaimRef: v1alpha1.ClaimReference{Name: "audit-logs"}}
+	r.tellMissing(pods, &spec)
+	if len(told) != 2 || !strings.HasSuffix(told[0], "files would have kept them") || !strings.Contains(told[1], "claim audit-logs has them, in its folder books; table log_of_changes ") {
+		t.Errorf("got %q", told)
 	}
 }
 
@@ -59,7 +114,7 @@ func TestLinesAsCSV(t *testing.T) {
 	if err != nil || len(rows) != 3 || len(rows[1]) != len(csvHeader) {
 		t.Fatalf("got %v, %v", rows, err)
 	}
-	want := "2026-11-22T10:00:00.1Z|shop/agent|'=HYPERLINK(1)|update_order|order|update|7 8|status||1|false|ok|||||||shop-0"
+	want := "2026-11-22T10:00:00.1Z|shop/agent|'=HYPERLINK(1)|update_order|order|update|7 8|status||1|false|ok||||||||||||shop-0"
 	if got := strings.Join(rows[1], "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

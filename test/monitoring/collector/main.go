@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/receiver/receivertest"
@@ -40,22 +41,25 @@ func run(grpc, http string) error {
 	}}).Unmarshal(config); err != nil {
 		return err
 	}
-	var writing sync.Mutex
-	sink, err := consumer.NewTraces(func(_ context.Context, traces ptrace.Traces) error {
-		line, err := (&ptrace.JSONMarshaler{}).MarshalTraces(traces)
-		if err != nil {
-			return err
-		}
-		writing.Lock()
-		defer writing.Unlock()
-		_, err = fmt.Printf("%s\n", line)
-		return err
+	traces, err := consumer.NewTraces(func(_ context.Context, traces ptrace.Traces) error {
+		return write((&ptrace.JSONMarshaler{}).MarshalTraces(traces))
 	})
 	if err != nil {
 		return err
 	}
-	receiver, err := factory.CreateTraces(ctx, receivertest.NewNopSettings(factory.Type()), config, sink)
+	logs, err := consumer.NewLogs(func(_ context.Context, logs plog.Logs) error {
+		return write((&plog.JSONMarshaler{}).MarshalLogs(logs))
+	})
 	if err != nil {
+		return err
+	}
+	// Both are one receiver, as they have one configuration.
+	settings := receivertest.NewNopSettings(factory.Type())
+	receiver, err := factory.CreateTraces(ctx, settings, config, traces)
+	if err != nil {
+		return err
+	}
+	if _, err := factory.CreateLogs(ctx, settings, config, logs); err != nil {
 		return err
 	}
 	if err := receiver.Start(ctx, componenttest.NewNopHost()); err != nil {
@@ -64,4 +68,18 @@ func run(grpc, http string) error {
 	fmt.Println("{}") // it listens
 	<-ctx.Done()
 	return receiver.Shutdown(context.Background())
+}
+
+// writing keeps lines apart.
+var writing sync.Mutex
+
+// write writes what was received as a line.
+func write(line []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	writing.Lock()
+	defer writing.Unlock()
+	_, err = fmt.Printf("%s\n", line)
+	return err
 }

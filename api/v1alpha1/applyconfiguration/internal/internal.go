@@ -118,6 +118,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: format
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditFormat
+    - name: otlp
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CollectorSpec
     - name: reads
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditReads
@@ -202,6 +205,20 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ClaimValue
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CollectorProtocol
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CollectorSpec
+  map:
+    fields:
+    - name: endpoint
+      type:
+        scalar: string
+    - name: headersSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+    - name: protocol
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CollectorProtocol
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConfigMapReference
   map:
     fields:
@@ -1908,8 +1925,6 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TotalCountMode
   scalar: string
-- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TracingProtocol
-  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TracingSpec
   map:
     fields:
@@ -1921,7 +1936,7 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
     - name: protocol
       type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TracingProtocol
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.CollectorProtocol
     - name: recordArguments
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.RecordedArguments

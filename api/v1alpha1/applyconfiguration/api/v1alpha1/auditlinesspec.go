@@ -17,12 +17,15 @@ type AuditLinesSpecApplyConfiguration struct {
 	// format is JSON for lines of the server's own, or OCSF for events of the Open Cybersecurity Schema Framework: its class Datastore
 	// Activity, with the profile for AI operations. JSON when absent.
 	Format *apiv1alpha1.AuditFormat `json:"format,omitempty"`
-	// delivery is Required for calls that fail if their line cannot be written. A call that changes something then has a line before it,
+	// delivery is Required for calls that fail if their line cannot be written to standard output or files. A call that changes something then has a line before it,
 	// too, with the outcome intent; a call that reads is answered after its line is written. With BestEffort, the default, such lines are
 	// lost, and the log and a metric say how many.
 	Delivery *apiv1alpha1.AuditDelivery `json:"delivery,omitempty"`
 	// files keep the lines in files of a claim, too: beside the standard output of the pods, whose logs go with them.
 	Files *AuditFilesSpecApplyConfiguration `json:"files,omitempty"`
+	// otlp sends the lines to a collector of OpenTelemetry, too, as log records; none when absent. No call waits for it, whatever
+	// delivery says: lines that the collector does not take are lost there, and a metric counts them.
+	OTLP *CollectorSpecApplyConfiguration `json:"otlp,omitempty"`
 }
 
 // AuditLinesSpecApplyConfiguration constructs a declarative configuration of the AuditLinesSpec type for use with
@@ -60,5 +63,13 @@ func (b *AuditLinesSpecApplyConfiguration) WithDelivery(value apiv1alpha1.AuditD
 // If called multiple times, the Files field is set to the value of the last call.
 func (b *AuditLinesSpecApplyConfiguration) WithFiles(value *AuditFilesSpecApplyConfiguration) *AuditLinesSpecApplyConfiguration {
 	b.Files = value
+	return b
+}
+
+// WithOTLP sets the OTLP field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OTLP field is set to the value of the last call.
+func (b *AuditLinesSpecApplyConfiguration) WithOTLP(value *CollectorSpecApplyConfiguration) *AuditLinesSpecApplyConfiguration {
+	b.OTLP = value
 	return b
 }

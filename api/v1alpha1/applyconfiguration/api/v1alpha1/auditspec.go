@@ -8,7 +8,7 @@ package v1alpha1
 // AuditSpec says where changes are recorded.
 type AuditSpecApplyConfiguration struct {
 	// table is the audit table. Every change is recorded in it, in the change's own transaction. The server creates a
-	// missing table if the database user may; docs/objects/audit.md lists its columns.
+	// missing table if the database user may; docs/objects/history.md lists its columns.
 	Table *TableReferenceApplyConfiguration `json:"table,omitempty"`
 }
 

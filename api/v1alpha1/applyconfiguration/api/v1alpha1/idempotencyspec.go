@@ -8,7 +8,7 @@ package v1alpha1
 // IdempotencySpec says where answers are kept.
 type IdempotencySpecApplyConfiguration struct {
 	// table holds a row for each idempotency_key, written in the transaction of the call's own changes. The server creates a
-	// missing table if the database user may; docs/objects/audit.md lists its columns.
+	// missing table if the database user may; docs/objects/history.md lists its columns.
 	Table *TableReferenceApplyConfiguration `json:"table,omitempty"`
 }
 

@@ -12,18 +12,10 @@ import (
 // TracingSpec says where the traces of the endpoint go (OpenTelemetry), and what is in them. Neither rows nor the values of
 // arguments ever are.
 type TracingSpecApplyConfiguration struct {
-	// endpoint is the collector's address for OTLP: http://otel-collector.observability:4317. With https the connection has TLS,
-	// and the collector's certificate must be of an authority that is publicly trusted, or of the file that
-	// OTEL_EXPORTER_OTLP_CERTIFICATE in server.env names. If protocol is HTTP, the spans go to /v1/traces below the address.
-	Endpoint *string `json:"endpoint,omitempty"`
-	// protocol is GRPC (usually port 4317) or HTTP (usually port 4318); GRPC when absent.
-	Protocol *apiv1alpha1.TracingProtocol `json:"protocol,omitempty"`
+	CollectorSpecApplyConfiguration `json:""`
 	// samplingRatePerMillion is how many of a million requests are traced, among those that come without a trace; all of them when
 	// absent. A request that is part of a trace is traced if the caller's part is.
 	SamplingRatePerMillion *int32 `json:"samplingRatePerMillion,omitempty"`
-	// headersSecretRef names a Secret with the headers to send to the collector, such as the key of a service: each key is a
-	// header's name. A changed Secret is used at once. While it is missing, nothing is sent.
-	HeadersSecretRef *SecretReferenceApplyConfiguration `json:"headersSecretRef,omitempty"`
 	// recordArguments adds a call's arguments to its span: Names shows the names of fields, lookups and options, and a question
 	// mark in the place of each value. None when absent.
 	RecordArguments *apiv1alpha1.RecordedArguments `json:"recordArguments,omitempty"`
@@ -42,15 +34,23 @@ func TracingSpec() *TracingSpecApplyConfiguration {
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Endpoint field is set to the value of the last call.
 func (b *TracingSpecApplyConfiguration) WithEndpoint(value string) *TracingSpecApplyConfiguration {
-	b.Endpoint = &value
+	b.CollectorSpecApplyConfiguration.Endpoint = &value
 	return b
 }
 
 // WithProtocol sets the Protocol field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Protocol field is set to the value of the last call.
-func (b *TracingSpecApplyConfiguration) WithProtocol(value apiv1alpha1.TracingProtocol) *TracingSpecApplyConfiguration {
-	b.Protocol = &value
+func (b *TracingSpecApplyConfiguration) WithProtocol(value apiv1alpha1.CollectorProtocol) *TracingSpecApplyConfiguration {
+	b.CollectorSpecApplyConfiguration.Protocol = &value
+	return b
+}
+
+// WithHeadersSecretRef sets the HeadersSecretRef field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the HeadersSecretRef field is set to the value of the last call.
+func (b *TracingSpecApplyConfiguration) WithHeadersSecretRef(value *SecretReferenceApplyConfiguration) *TracingSpecApplyConfiguration {
+	b.CollectorSpecApplyConfiguration.HeadersSecretRef = value
 	return b
 }
 
@@ -59,14 +59,6 @@ func (b *TracingSpecApplyConfiguration) WithProtocol(value apiv1alpha1.TracingPr
 // If called multiple times, the SamplingRatePerMillion field is set to the value of the last call.
 func (b *TracingSpecApplyConfiguration) WithSamplingRatePerMillion(value int32) *TracingSpecApplyConfiguration {
 	b.SamplingRatePerMillion = &value
-	return b
-}
-
-// WithHeadersSecretRef sets the HeadersSecretRef field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the HeadersSecretRef field is set to the value of the last call.
-func (b *TracingSpecApplyConfiguration) WithHeadersSecretRef(value *SecretReferenceApplyConfiguration) *TracingSpecApplyConfiguration {
-	b.HeadersSecretRef = value
 	return b
 }
 

@@ -1,0 +1,81 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Line is a line as a Receiver gets it.
+type Line struct {
+	At time.Time
+	// Text is the line in the format of the endpoint, without its end.
+	Text []byte
+	About
+	// From is nil if nobody knows where the call came from.
+	From *Caller
+}
+
+// About is what most lines tell, under the names that Record has.
+type About struct{ Token, Subject, Tool, Model, Operation, Call, Outcome string }
+
+// Refused reports whether the line is of a caller that was not let in, or that may not do what it asked for.
+func (l *Line) Refused() bool { return denied(l.Outcome) || l.Outcome == OutcomeRefused }
+
+// denied reports whether an outcome says that somebody may not do what they asked for.
+func denied(outcome string) bool { return outcome == "permission_denied" || outcome == "token_refused" }
+
+// about implements entry.
+func (r *Record) about() About {
+	return About{r.Token, cut(r.Subject), cut(r.Tool), cut(r.Model), cut(r.Operation), r.Call, r.Outcome}
+}
+
+// about implements entry.
+func (r *Read) about() About {
+	return About{r.Token, cut(r.Subject), cut(r.Tool), cut(r.Model), cut(r.Operation), r.Call, r.Outcome}
+}
+
+// about implements entry.
+func (r *Refused) about() About {
+	return About{Token: r.Token, Subject: cut(r.Subject), Operation: OperationAuthenticate, Outcome: OutcomeRefused}
+}
+
+// draft is a line that is being written. Drafts are used again.
+type draft struct {
+	text bytes.Buffer
+	// lines writes lines of our own format into the text, events those of OCSF.
+	lines  slog.Handler
+	events *json.Encoder
+}
+
+var drafts = sync.Pool{New: func() any {
+	d := &draft{}
+	d.lines, d.events = slog.NewJSONHandler(&d.text, nil), json.NewEncoder(&d.text)
+	return d
+}}
+
+// maxDraft is the most memory that a draft keeps, in bytes.
+const maxDraft = 64 << 10
+
+func (d *draft) release() {
+	if d.text.Cap() <= maxDraft {
+		d.text.Reset()
+		drafts.Put(d)
+	}
+}
+
+// newline ends a line.
+var newline = []byte{'\n'}
+
+// write writes what is told into the text, with the line's end.
+func (d *draft) write(ctx context.Context, m *moment, told entry) error {
+	if m.settings.OCSF {
+		return d.events.Encode(told.event(m))
+	}
+	record := slog.NewRecord(m.at, slog.LevelInfo, "audit", 0)
+	record.AddAttrs(told.attributes(m.from)...)
+	return d.lines.Handle(ctx, record)
+}
