@@ -107,7 +107,7 @@ func TestThePageIsForTheOneWhoOpensTheLink(t *testing.T) {
 	}
 	answer, _ := ask(http.MethodGet, b.Origin+"/ui/static/style.css", nil)
 	for name, want := range map[string]string{
-		"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+		"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cache-Control": "no-store",
 		"X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
 	} {
 		if !strings.Contains(answer.Header.Get(name), want) {
