@@ -44,6 +44,8 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("connect", w.testConnect)
 	w.run("call", w.testCall)
 	w.run("revoke", w.testRevoke)
+	w.run("the page", w.testPage)
+	w.run("the page without rights", w.testPageWithoutRights)
 	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
 	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
 	w.run("tail without times", func(t *testing.T) { w.testTailWithoutTimes(t, pod) })

@@ -91,14 +91,14 @@ func prepare(t *testing.T) (program string, script []byte) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
-	if program = findChromium(); program == "" {
+	if program = FindChromium(); program == "" {
 		if !required {
 			missing("there is no Chromium")
 		}
-		if err := installChromium(ctx); err != nil {
+		if err := InstallChromium(ctx); err != nil {
 			missing(err)
 		}
-		program = findChromium()
+		program = FindChromium()
 	}
 	if _, err := exec.LookPath("npm"); err != nil {
 		missing("there is no npm")

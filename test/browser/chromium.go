@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// findChromium returns the browser's program, or "".
-func findChromium() string {
+// FindChromium returns the browser's program, or "".
+func FindChromium() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
 		if found, err := exec.LookPath(name); err == nil {
 			return found
@@ -21,8 +21,8 @@ func findChromium() string {
 	return ""
 }
 
-// installChromium installs Debian's package.
-func installChromium(ctx context.Context) error {
+// InstallChromium installs Debian's package.
+func InstallChromium(ctx context.Context) error {
 	if _, err := exec.LookPath("apt-get"); err != nil || os.Geteuid() != 0 {
 		return errors.New("there is no Chromium: put chromium in PATH, or on Debian install the package chromium")
 	}

@@ -84,7 +84,7 @@ func (q *request) models() (any, error) {
 		}
 	}
 	c.Relations = all[:min(len(all), 4*perPage)]
-	c.Pages = q.pages(len(rows), "page")
+	c.Pages = q.pages(len(rows), "models")
 	c.Rows = rows[c.Pages.first:c.Pages.last]
 	return c, nil
 }

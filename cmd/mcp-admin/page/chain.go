@@ -178,25 +178,34 @@ func (c *chain) database() link {
 	return l
 }
 
+// calls is what the pods have counted. Callers that cannot reach the endpoint, or whose tokens cannot be checked, break it.
 func (c *chain) calls() link {
-	l := link{Name: "Calls", State: unknown, Lines: []string{"not counted"}}
-	if c.Counted == nil {
-		return l
+	l := link{Name: "Calls", Lines: []string{"not counted"}}
+	if c.Counted != nil {
+		l.State, l.Lines = good, c.counted()
 	}
-	l.State = good
-	all, ok := 0.0, c.Counted.Calls["ok"]
+	c.judge(&l, v1alpha1.ConditionRouted, v1alpha1.ConditionAuthenticationReady)
+	if c.Counted == nil && l.State != broken {
+		l.State, l.Why = unknown, ""
+	}
+	return l
+}
+
+func (c *chain) counted() []string {
+	all := 0.0
 	for _, n := range c.Counted.Calls {
 		all += n
 	}
-	if l.Lines = []string{fmt.Sprintf("%.0f ok", ok)}; all == 0 {
-		l.Lines = []string{"none yet"}
+	if all == 0 {
+		return []string{"none yet"}
 	}
+	lines := []string{fmt.Sprintf("%.0f ok", c.Counted.Calls["ok"])}
 	for _, outcome := range slices.Sorted(maps.Keys(c.Counted.Calls)) {
-		if outcome != "ok" && len(l.Lines) < 1+podLines {
-			l.Lines = append(l.Lines, fmt.Sprintf("%.0f %s", c.Counted.Calls[outcome], outcome))
+		if outcome != "ok" && len(lines) < 1+podLines {
+			lines = append(lines, fmt.Sprintf("%.0f %s", c.Counted.Calls[outcome], outcome))
 		}
 	}
-	return l
+	return lines
 }
 
 func numbered(n int, what string) string {

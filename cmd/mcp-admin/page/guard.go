@@ -20,7 +20,7 @@ const (
 // another site in the same browser.
 //
 // The link works once, and leaves a cookie. Cookies know no ports: what another user of this machine serves at another port would get
-// it, too. So the cookie is for a path that only the browser knows, and no page tells others where it was (Referrer-Policy).
+// it, too. So the cookie is for a path that only the browser knows, and no page tells other sites where it was (Referrer-Policy).
 type guard struct {
 	base string
 	// root is the path below which the screens are; session is the cookie's value, form that of each form.
@@ -44,7 +44,7 @@ func headers(h http.Header) {
 		"frame-ancestors 'none'; base-uri 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers would not say which origin a form is from
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")

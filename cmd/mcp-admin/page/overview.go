@@ -54,7 +54,7 @@ func (q *request) overview() (any, error) {
 		return cmp.Or(rank(a.Ready)-rank(b.Ready), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	o.Found = len(rows)
-	o.Pages = q.pages(len(rows), "page")
+	o.Pages = q.pages(len(rows), "endpoints")
 	o.Rows = rows[o.Pages.first:o.Pages.last]
 	return o, nil
 }
@@ -88,6 +88,8 @@ func count(n *int32) string {
 
 // pages are the pages of a long table.
 type pages struct {
+	// Of is what the rows are, in the plural.
+	Of          string
 	Page, Last  int
 	first, last int
 	// Before and After are the queries of the pages beside this one; "" is none.
@@ -98,13 +100,13 @@ type pages struct {
 func (p pages) From() int { return min(p.first+1, p.last) }
 func (p pages) To() int   { return p.last }
 
-// pages says which of the rows are on the page that a parameter of the query names.
-func (q *request) pages(rows int, parameter string) pages { return q.pagesOf(rows, perPage, parameter) }
+// pages says which of the rows are on the page that the query names.
+func (q *request) pages(rows int, of string) pages { return q.pagesOf(rows, perPage, "page", of) }
 
-// pagesOf are pages with another number of rows.
-func (q *request) pagesOf(rows, length int, parameter string) pages {
+// pagesOf are pages with another number of rows, and another parameter.
+func (q *request) pagesOf(rows, length int, parameter, of string) pages {
 	n, _ := strconv.Atoi(q.FormValue(parameter))
-	p := pages{Last: max(1, (rows+length-1)/length)}
+	p := pages{Of: of, Last: max(1, (rows+length-1)/length)}
 	p.Page = min(max(n, 1), p.Last)
 	p.first = min((p.Page-1)*length, rows)
 	p.last = min(p.first+length, rows)

@@ -86,7 +86,7 @@ func (q *request) who() (any, error) {
 			s.Concealed = append(s.Concealed, concealed{m.Models[i].Name, text})
 		}
 	}
-	s.ModelPages = q.pagesOf(len(models), perMatrix, "models")
+	s.ModelPages = q.pagesOf(len(models), perMatrix, "models", "models")
 	models = models[s.ModelPages.first:s.ModelPages.last]
 	for _, i := range models {
 		s.Models = append(s.Models, m.Models[i].Name)
@@ -106,7 +106,7 @@ func (q *request) who() (any, error) {
 		return cmp.Compare(a.Tokens[0], b.Tokens[0])
 	})
 	s.Found = len(found)
-	s.Pages = q.pages(len(found), "page")
+	s.Pages = q.pages(len(found), "tokens")
 	for _, c := range found[s.Pages.first:s.Pages.last] {
 		s.Rows = append(s.Rows, rowOfCaller(c, models))
 	}
@@ -282,7 +282,7 @@ func (q *request) reach() (any, error) {
 		return answer, nil
 	}
 	q.command("who", answer.Of)
-	answer.Pages = q.pages(len(answer.Callers), "page")
+	answer.Pages = q.pages(len(answer.Callers), "tokens")
 	for _, r := range answer.Callers[answer.Pages.first:answer.Pages.last] {
 		row := reachRow{Reach: r, More: len(r.Tokens) - 1}
 		row.Namespace, row.Token, _ = strings.Cut(r.Tokens[0], "/")

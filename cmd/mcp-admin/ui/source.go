@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -25,6 +26,8 @@ import (
 type source struct {
 	cluster       *cluster.Cluster
 	place, person string
+	// narrow reports whether the person may not list the endpoints of all namespaces.
+	narrow atomic.Bool
 }
 
 var _ page.Source = (*source)(nil)
@@ -41,7 +44,7 @@ func newSource(ctx context.Context, k *cluster.Cluster) (*source, error) {
 	}
 	place := "Cluster " + host
 	person := cmp.Or(review.Status.UserInfo.Username, "somebody")
-	return &source{k, place + ", as " + person, person}, nil
+	return &source{cluster: k, place: place + ", as " + person, person: person}, nil
 }
 
 // Place implements page.Source.
@@ -67,6 +70,7 @@ func (s *source) Endpoints(ctx context.Context) (*page.Endpoints, error) {
 	if !apierrors.IsForbidden(err) {
 		return &page.Endpoints{Items: list.Items}, cluster.Explain(err)
 	}
+	s.narrow.Store(true)
 	everywhere := err
 	if err := s.cluster.List(ctx, &list, client.InNamespace(s.cluster.Namespace)); err != nil {
 		return nil, cluster.Explain(err)
@@ -90,6 +94,7 @@ func (s *source) Objects(ctx context.Context, endpoint types.NamespacedName) (*r
 func (s *source) Diagnose(ctx context.Context) (*doctor.Diagnosis, error) {
 	namespace := metav1.NamespaceAll
 	if err := s.cluster.List(ctx, &v1alpha1.MCPEndpointList{}, client.Limit(1)); apierrors.IsForbidden(err) {
+		s.narrow.Store(true)
 		namespace = s.cluster.Namespace
 	}
 	return doctor.Examine(ctx, s.at(namespace), "")
@@ -103,16 +108,20 @@ func (s *source) ForeignKeys(context.Context, types.NamespacedName) ([]page.Fore
 // Command implements page.Source.
 func (s *source) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)
+	where := []string{"-A"}
+	if s.narrow.Load() {
+		where = []string{"-n", s.cluster.Namespace}
+	}
 	switch name {
 	case "endpoints":
-		return "kubectl get mcpendpoints -A"
+		return page.CommandLine(append([]string{"kubectl", "get", "mcpendpoints"}, where...)...)
 	case "exposures":
 		return page.CommandLine("kubectl", "get", "mcpmodelexposures", "-n", endpoint.Namespace)
 	case "exposure":
 		return page.CommandLine("kubectl", "get", "mcpmodelexposure", args[0], "-n", endpoint.Namespace, "-o", "yaml")
 	case "matrix", "status", "doctor":
 		if endpoint.Name == "" {
-			return page.CommandLine(append(words, "-A")...)
+			return page.CommandLine(append(words, where...)...)
 		}
 		words = append(words, endpoint.Name)
 	case "who":
