@@ -206,6 +206,14 @@ test-identity: build kube-cluster ## Let in who has a token of a ServiceAccount 
 browser: ## Run an MCP client in a real browser; Chromium is installed if it is missing
 	@MCP_TEST_BROWSER=1 go test -count=1 ./test/browser
 
+.PHONY: page
+page: kube ## Drive a real browser through the page of "mcp-admin ui" and "dev", at 3 and at 1,000 endpoints
+	@MCP_TEST_PAGE=1 go test -count=1 -v -timeout 30m -run InChromium ./test/page
+
+.PHONY: screenshots
+screenshots: kube ## Make the page's pictures in docs/pictures anew
+	@MCP_TEST_PAGE=1 MCP_SCREENSHOTS=docs/pictures go test -count=1 -timeout 30m -run Screenshots ./test/page
+
 # At a terminal Ctrl-C goes to the program alone, and make ends with the program's status. ("go run" would end with 1.)
 foreground := [ ! -t 0 ] || set -m;
 

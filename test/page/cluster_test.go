@@ -110,8 +110,8 @@ func tokenOf(namespace, endpoint, name string, groups ...string) *v1alpha1.MCPTo
 	return t
 }
 
-// overThree is the page over three endpoints: one in order, one whose database is away, and one with hostile names.
-func (s *stage) overThree(c *cluster) {
+// fill makes three endpoints: one in order, one whose database is away, and one with hostile names. It returns the token that is revoked.
+func (s *stage) fill(c *cluster) *v1alpha1.MCPToken {
 	s.t.Helper()
 	for _, namespace := range []string{"shop", "billing", "hostile"} {
 		s.check(c.create(s.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}))
@@ -137,7 +137,13 @@ func (s *stage) overThree(c *cluster) {
 	s.check(c.create(s.t.Context(), endpointOf("shop", "shop", true, ""), order, customer, clerk, tokenOf("shop", "shop", "reader", "readers"), tokenOf("shop", "shop", "twin", "readers"), pod,
 		endpointOf("billing", "billing", false, "the database does not answer at db.billing:5432: connection refused"), exposureOf("billing", "billing", "invoice", "id"),
 		hostile, note, tokenOf("hostile", "hostile", strings.Repeat("a", 250), "readers")))
+	return clerk
+}
 
+// overThree is the page over these.
+func (s *stage) overThree(c *cluster) {
+	s.t.Helper()
+	clerk := s.fill(c)
 	const of = "e/shop/shop"
 	acts := of + "/acts"
 	go s.controllers(c, clerk)

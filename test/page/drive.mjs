@@ -51,7 +51,7 @@ async function inMode(name) {
 }
 
 // Each screen, in each mode: what it says, that it fits, and axe's rules.
-for (const screen of work.screens) {
+for (const screen of work.screens ?? []) {
   told.screens++;
   for (const mode of Object.keys(modes)) {
     const name = `${screen.path || '(first)'} in ${mode}`;

@@ -59,6 +59,7 @@ var everything = []suite{
 	{name: "conformance", about: "the official MCP conformance suite", program: []string{"go", "run", "./test/conformance"}, rest: true},
 	{name: "clients", about: "the public MCP clients", program: []string{"go", "run", "./test/clients"}, rest: true},
 	{name: "browser", about: "an MCP client in a real browser", packages: []string{"./test/browser"}, environment: []string{"MCP_TEST_BROWSER=1"}, rest: true},
+	{name: "page", about: "the page for people in a real browser", packages: []string{"./test/page"}, args: []string{"-run", "InChromium"}, environment: []string{"MCP_TEST_PAGE=1"}, rest: true},
 }
 
 // chosen returns the suites to run: the named ones, else the suites of "make test", or of its rest.
