@@ -227,8 +227,7 @@ func TestAuditLinesGoToNoCollectorThatNobodyAskedFor(t *testing.T) {
 		return wanted.first() != ""
 	})
 	r.stop()
-	<-r.done
-	r.done <- nil
+	r.done <- <-r.done
 	if first := wanted.first(); !strings.Contains(first, `"tool":"get_book"`) || unwanted.first() != "" {
 		t.Errorf("got %q first, and %q elsewhere", first, unwanted.first())
 	}

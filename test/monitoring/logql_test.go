@@ -20,7 +20,7 @@ type logQuery struct {
 }
 
 var (
-	logMetric = regexp.MustCompile("^sum(?: by \\(([a-z_, ]+)\\) )?\\((count_over_time|sum_over_time)\\((.+) \\[(?:\\$__range|\\$__auto)\\]\\)\\)$")
+	logMetric = regexp.MustCompile(`^sum(?: by \(([a-z_, ]+)\) )?\((count_over_time|sum_over_time)\((.+) \[(?:\$__range|\$__auto)\]\)\)$`)
 	logStage  = regexp.MustCompile("^(?:\\|= `[^`]*`|\\| json|\\| [a-z_]+(?:=~|!~|!=|=)\"[^\"]*\"|\\| unwrap [a-z_]+|\\| line_format \"[^\"]*\")")
 	logFilter = regexp.MustCompile(`^\| ([a-z_]+)(=~|!~|!=|=)"([^"]*)"$`)
 )

@@ -142,7 +142,7 @@ func (s *stage) serve(args ...string) string {
 	go func() { ended <- c.Wait() }()
 	s.t.Cleanup(func() {
 		stop()
-		<-ended
+		_ = <-ended // it was killed
 	})
 	for {
 		if found := link.FindString(out.String()); found != "" {

@@ -107,7 +107,7 @@ func allActs() []act {
 			do: func(ctx context.Context, k *cluster.Cluster, o client.Object, _ time.Time) error {
 				return actions.Pause(ctx, k, o)
 			},
-			settled: func(o client.Object) bool { return paused(o) }, Settled: "it is paused", Waits: "the manager has not seen it yet",
+			settled: paused, Settled: "it is paused", Waits: "the manager has not seen it yet",
 			command: func(_ string, o types.NamespacedName, _ time.Time) string {
 				return annotated("mcpendpoint", o, v1alpha1.PausedAnnotation+"=true")
 			}},

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -65,10 +64,7 @@ func (q *request) models() (any, error) {
 	}
 	slices.SortFunc(rows, func(a, b modelRow) int { return strings.Compare(a.Name, b.Name) })
 	c.Found = len(rows)
-	all, err := q.relations(m, c)
-	if err != nil {
-		return nil, err
-	}
+	all := q.relations(m, c)
 	var nodes []node
 	for i := range rows[:min(len(rows), mostNodes)] {
 		nodes = append(nodes, nodeOf(&rows[i], len(m.Callers)))
@@ -125,7 +121,7 @@ func nodeOf(row *modelRow, callers int) node {
 }
 
 // relations are those of the database, if it can be asked, and those of the YAML.
-func (q *request) relations(m *rights.Matrix, c *catalogue) ([]relation, error) {
+func (q *request) relations(m *rights.Matrix, c *catalogue) []relation {
 	keys, known, err := q.source().ForeignKeys(q.Context(), q.key())
 	if err != nil {
 		q.Unseen = append(q.Unseen, "foreign keys: "+Sentence(err))
@@ -148,7 +144,7 @@ func (q *request) relations(m *rights.Matrix, c *catalogue) ([]relation, error) 
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
 // modelScreen is one model.
@@ -200,7 +196,7 @@ func (q *request) model() (any, error) {
 	}
 	s.Measures, s.Segments = declaredRows(s.Declared.Measures), declaredRows(s.Declared.Segments)
 	c := &catalogue{}
-	all, err := q.relations(m, c)
+	all := q.relations(m, c)
 	for _, r := range all {
 		if r.From == name {
 			s.To = append(s.To, r)
@@ -208,7 +204,7 @@ func (q *request) model() (any, error) {
 			s.From = append(s.From, r)
 		}
 	}
-	return s, err
+	return s, nil
 }
 
 func actionRowOf(a *contract.Action) actionRow {
@@ -233,7 +229,7 @@ func actionRowOf(a *contract.Action) actionRow {
 func declaredRows(all []contract.Declared) []declaredRow {
 	var rows []declaredRow
 	for i := range all {
-		rows = append(rows, declaredRow{all[i].Name, all[i].Description, string(json.RawMessage(all[i].Means))})
+		rows = append(rows, declaredRow{all[i].Name, all[i].Description, string(all[i].Means)})
 	}
 	return rows
 }
