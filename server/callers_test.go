@@ -82,7 +82,7 @@ func TestEveryRefusalIsTheSame(t *testing.T) {
 			t.Errorf("%s: the answer is\n%s\nwant\n%s", name, got, want)
 		}
 	}
-	if lines := o.Log.Lines("two MCPTokens"); len(lines) != 1 || !strings.Contains(lines[0], "test/staff") || !strings.Contains(lines[0], "test/night") {
+	if lines := o.Log.Lines("Two MCPTokens"); len(lines) != 1 || !strings.Contains(lines[0], "test/staff") || !strings.Contains(lines[0], "test/night") {
 		t.Errorf("an ambiguous caller is logged as %q", lines)
 	}
 	for _, reason := range []string{"missing", "unknown", "unknown_issuer", "audience", "jwt_expired", "no_mcptoken", "ambiguous"} {
