@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -176,14 +177,15 @@ func (o *options) run(ctx context.Context) error {
 			return errors.Join(err, ports.close())
 		}
 	}
-	s := o.server(source, first)
+	calls := tail.NewNewest(page.MostCalls, time.Time{})
+	s := o.server(source, first, calls)
 	s.Endpoint, s.Admin = []net.Listener{ports.endpoint}, []net.Listener{ports.admin}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	admin := "http://" + ports.admin.Addr().String()
 	report.o = first
 	if !o.stdio {
-		pages, err := page.New(page.Options{Source: &pageSource{report: report, paths: o.paths, state: o.state, admin: admin, sqliteFile: s.SQLiteFile}, Base: "/ui/",
+		pages, err := page.New(page.Options{Source: &pageSource{report: report, paths: o.paths, state: o.state, admin: admin, sqliteFile: s.SQLiteFile, calls: calls}, Base: "/ui/",
 			Start: "e/" + first.endpoint.Namespace + "/" + first.endpoint.Name})
 		if err != nil {
 			return errors.Join(err, ports.close())
@@ -269,8 +271,8 @@ func (o *options) openPorts() (*ports, error) {
 
 func (p *ports) close() error { return errors.Join(p.endpoint.Close(), p.admin.Close()) }
 
-// server is the server of the manifests, without its ports.
-func (o *options) server(source *manifestSource, first *outcome) *server.Server {
+// server is the server of the manifests, without its ports. Its audit lines go to calls, too.
+func (o *options) server(source *manifestSource, first *outcome, calls *tail.Newest) *server.Server {
 	var log slog.Handler = slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})
 	if o.verbose {
 		log = slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: slog.LevelInfo})
@@ -282,7 +284,7 @@ func (o *options) server(source *manifestSource, first *outcome) *server.Server 
 	if o.demo {
 		to = io.Discard // who looks at a demo reads the calls, and the page has the lines
 	}
-	lines := audit.NewLog(to)
+	lines := audit.NewLog(to, calls)
 	lines.Version = version.String()
 	s := &server.Server{
 		Source:        source,
