@@ -44,16 +44,9 @@ func nearest(err error, tools []*mcp.Tool, name string) error {
 
 // argumentsOf returns the arguments of a call: from --json, and over them each KEY=VALUE.
 func argumentsOf(tool *mcp.Tool, pairs []string, whole string) (map[string]any, error) {
-	arguments := map[string]any{}
-	if whole != "" {
-		decoder := json.NewDecoder(strings.NewReader(whole))
-		decoder.UseNumber()
-		if err := decoder.Decode(&arguments); err != nil {
-			return nil, fmt.Errorf("--json: it must be a JSON object: %w", err)
-		}
-		if arguments == nil || decoder.More() {
-			return nil, errors.New("--json: it must be one JSON object")
-		}
+	arguments, err := ReadArguments(whole)
+	if err != nil {
+		return nil, fmt.Errorf("--json: %w", err)
 	}
 	input, err := schemaOf(tool)
 	if err != nil {
@@ -67,6 +60,23 @@ func argumentsOf(tool *mcp.Tool, pairs []string, whole string) (map[string]any, 
 		if err := set(arguments, input, strings.Split(key, "."), text); err != nil {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
+	}
+	return arguments, nil
+}
+
+// ReadArguments reads the arguments of a call, a JSON object; "" is none.
+func ReadArguments(whole string) (map[string]any, error) {
+	arguments := map[string]any{}
+	if whole == "" {
+		return arguments, nil
+	}
+	decoder := json.NewDecoder(strings.NewReader(whole))
+	decoder.UseNumber()
+	if err := decoder.Decode(&arguments); err != nil {
+		return nil, fmt.Errorf("it must be a JSON object: %w", err)
+	}
+	if arguments == nil || decoder.More() {
+		return nil, errors.New("it must be one JSON object")
 	}
 	return arguments, nil
 }

@@ -11,18 +11,14 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"sync/atomic"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
-	"github.com/mcp-admin/mcp-admin-operator/contract/version"
 )
 
 // errTool is the end of a call whose answer is an error, which was printed.
@@ -96,12 +92,12 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	if err != nil {
 		return err
 	}
-	session, err := c.open(ctx)
+	session, err := c.Open(ctx, "mcp-admin")
 	if err != nil {
 		return err
 	}
 	defer session.Close()
-	tools, err := listTools(ctx, session)
+	tools, err := session.Tools(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,22 +134,18 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	return nil
 }
 
-// callee is an endpoint to call, as the holder of a token.
-type callee struct {
-	url, text string
-	transport *http.Transport
-	// token is the MCPToken; nil if it is of no cluster.
-	token *v1alpha1.MCPToken
-}
-
 // find finds out what is called.
-func (o *options) find(ctx context.Context, name string, errOut io.Writer) (*callee, error) {
+func (o *options) find(ctx context.Context, name string, errOut io.Writer) (*Callee, error) {
 	transport, err := o.transport()
 	if err != nil {
 		return nil, err
 	}
 	if o.state.Folder == "" {
-		return o.inCluster(ctx, name, transport, errOut)
+		k, err := o.Connect()
+		if err != nil {
+			return nil, laptop.Hint(err)
+		}
+		return InCluster(ctx, k, name, Route{URL: o.url, Forward: o.forward, Transport: transport, Tell: func(news string) { fmt.Fprintln(errOut, "#", news) }})
 	}
 	served, err := o.state.Read()
 	if err != nil {
@@ -163,58 +155,7 @@ func (o *options) find(ctx context.Context, name string, errOut io.Writer) (*cal
 	if err != nil {
 		return nil, err
 	}
-	return &callee{url: cmp.Or(o.url, served.URL), text: token.Text, transport: transport}, nil
-}
-
-// inCluster finds the endpoint and the text of a token that a cluster has.
-func (o *options) inCluster(ctx context.Context, name string, transport *http.Transport, errOut io.Writer) (*callee, error) {
-	k, err := o.Connect()
-	if err != nil {
-		return nil, laptop.Hint(err)
-	}
-	token, err := k.Token(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	text, err := k.Text(ctx, token)
-	if errors.Is(err, cluster.ErrNoText) {
-		return nil, fmt.Errorf("%w; \"mcp-admin connect %s\" says how they call", err, name)
-	} else if err != nil {
-		return nil, err
-	}
-	c := &callee{url: o.url, text: text, transport: transport, token: token}
-	if c.url != "" {
-		return c, nil
-	}
-	endpoint, err := k.Endpoint(ctx, token.Endpoint())
-	if err != nil {
-		return nil, err
-	}
-	if c.url = endpoint.EffectiveURL(); o.forward || !endpoint.Public() {
-		c.url = endpoint.ServiceURL()
-		f, err := k.Forward(ctx, token.Endpoint(), "127.0.0.1:0", func(news string) { fmt.Fprintln(errOut, "#", news) })
-		if err != nil {
-			return nil, err
-		}
-		transport.Proxy, transport.DialContext = nil, f.DialContext // the URL stays the certificate's
-	}
-	return c, nil
-}
-
-// open connects to the endpoint. If the token is refused, the error says what the cluster knows of it.
-func (c *callee) open(ctx context.Context) (*mcp.ClientSession, error) {
-	caller := &bearer{text: c.text, next: c.transport}
-	client := mcp.NewClient(&mcp.Implementation{Name: "mcp-admin", Version: version.String()}, nil)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: c.url, HTTPClient: &http.Client{Transport: caller}, DisableStandaloneSSE: true,
-	}, nil)
-	switch {
-	case err == nil:
-		return session, nil
-	case caller.refused.Load():
-		return nil, fmt.Errorf("%s refuses the token: %s", c.url, whyRefused(c.token, time.Now()))
-	}
-	return nil, fmt.Errorf("%s: %w", c.url, err)
+	return At(cmp.Or(o.url, served.URL), token.Text, transport), nil
 }
 
 // transport is the transport of all requests.
@@ -233,33 +174,4 @@ func (o *options) transport() (*http.Transport, error) {
 	}
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return transport, nil
-}
-
-// bearer adds a token to every request, and notes whether it was refused.
-type bearer struct {
-	text    string
-	next    http.RoundTripper
-	refused atomic.Bool
-}
-
-// RoundTrip implements http.RoundTripper.
-func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+b.text)
-	response, err := b.next.RoundTrip(r)
-	if err == nil && response.StatusCode == http.StatusUnauthorized {
-		b.refused.Store(true)
-	}
-	return response, err
-}
-
-func listTools(ctx context.Context, session *mcp.ClientSession) ([]*mcp.Tool, error) {
-	tools := []*mcp.Tool{}
-	for tool, err := range session.Tools(ctx, nil) {
-		if err != nil {
-			return nil, err
-		}
-		tools = append(tools, tool)
-	}
-	return tools, nil
 }

@@ -33,7 +33,7 @@ func formatOf(file string, arguments map[string]any) (any, error) {
 
 // save fetches the file to which the answer of a call links, and returns how many rows it has. The file of that name stays as it is
 // unless the whole export is there.
-func (c *callee) save(ctx context.Context, result *mcp.CallToolResult, file string) (rows string, err error) {
+func (c *Callee) save(ctx context.Context, result *mcp.CallToolResult, file string) (rows string, err error) {
 	link, err := c.linkOf(result)
 	if err != nil {
 		return "", err
@@ -74,7 +74,7 @@ func (c *callee) save(ctx context.Context, result *mcp.CallToolResult, file stri
 }
 
 // linkOf is the link of an answer, at the address at which the endpoint was called: its own may not be reached from here.
-func (c *callee) linkOf(result *mcp.CallToolResult) (string, error) {
+func (c *Callee) linkOf(result *mcp.CallToolResult) (string, error) {
 	for _, content := range result.Content {
 		text, ok := content.(*mcp.TextContent)
 		if !ok {

@@ -37,7 +37,7 @@ func TestAnExportIsSavedWholeOrNotAtAll(t *testing.T) {
 		}
 	}))
 	defer served.Close()
-	c := &callee{url: served.URL + "/mcp/?style=Generic", transport: http.DefaultTransport.(*http.Transport).Clone()}
+	c := &Callee{url: served.URL + "/mcp/?style=Generic", transport: http.DefaultTransport.(*http.Transport).Clone()}
 	folder := t.TempDir()
 	file := filepath.Join(folder, "rows.csv")
 	if rows, err := c.save(context.Background(), answerOf("whole"), file); err != nil || rows != "2" {

@@ -66,8 +66,19 @@ func showJSON(screen *output.Screen, text string) {
 // maxCell is how many characters of a value a table shows.
 const maxCell = 60
 
-// showRows prints a list's rows as a table, and reports whether the answer is one.
-func showRows(screen *output.Screen, text string) bool {
+// Rows are the rows of an answer, as a table.
+type Rows struct {
+	Columns []string
+	// Cells are the texts of each row, one for each column; each is one line.
+	Cells [][]string
+	// Counted says how many rows there are, such as "3 rows of 12".
+	Counted string
+	// More says how the next page is asked for; "" if there is none. Notice is what the answer adds.
+	More, Notice string
+}
+
+// ReadRows reads the text of an answer as rows, and reports whether it is that.
+func ReadRows(text string) (*Rows, bool) {
 	var list struct {
 		Count   *int              `json:"count"`
 		Total   *json.Number      `json:"total_count"`
@@ -81,41 +92,52 @@ func showRows(screen *output.Screen, text string) bool {
 		Notice  string       `json:"notice"`
 	}
 	if json.Unmarshal([]byte(text), &list) != nil || list.Count == nil || len(list.Results) == 0 {
-		return false
+		return nil, false
 	}
 	columns, err := keysOf(list.Results[0])
 	if err != nil {
-		return false
+		return nil, false
 	}
-	rows := make([][]string, len(list.Results))
+	r := &Rows{Columns: columns, Cells: make([][]string, len(list.Results)), Counted: fmt.Sprintf("%d rows", *list.Count), Notice: list.Notice}
 	for i, result := range list.Results {
 		var row map[string]json.RawMessage
 		if json.Unmarshal(result, &row) != nil {
-			return false
+			return nil, false
 		}
 		for _, column := range columns {
-			rows[i] = append(rows[i], cell(row[column]))
+			r.Cells[i] = append(r.Cells[i], cell(row[column]))
 		}
 	}
-	screen.Table(columns, rows...)
-	fmt.Fprintf(screen, "%d rows", *list.Count)
 	for _, total := range []struct {
 		known *json.Number
 		of    string
 	}{{list.Total, "of"}, {list.Groups, "of"}, {list.AtLeast, "of at least"}, {list.About, "of about"}} {
 		if total.known != nil {
-			fmt.Fprintf(screen, " %s %s", total.of, *total.known)
+			r.Counted += fmt.Sprintf(" %s %s", total.of, *total.known)
 		}
 	}
-	fmt.Fprintln(screen)
 	switch {
 	case list.Next != "":
-		fmt.Fprintf(screen, "The next page: cursor=%s\n", list.Next)
+		r.More = "cursor=" + list.Next
 	case list.Offset > 0:
-		fmt.Fprintf(screen, "The next page: offset=%d\n", list.Offset)
+		r.More = fmt.Sprintf("offset=%d", list.Offset)
 	}
-	if list.Notice != "" {
-		fmt.Fprintf(screen, "Note: %s\n", list.Notice)
+	return r, true
+}
+
+// showRows prints a list's rows as a table, and reports whether the answer is one.
+func showRows(screen *output.Screen, text string) bool {
+	rows, ok := ReadRows(text)
+	if !ok {
+		return false
+	}
+	screen.Table(rows.Columns, rows.Cells...)
+	fmt.Fprintln(screen, rows.Counted)
+	if rows.More != "" {
+		fmt.Fprintf(screen, "The next page: %s\n", rows.More)
+	}
+	if rows.Notice != "" {
+		fmt.Fprintf(screen, "Note: %s\n", rows.Notice)
 	}
 	return true
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/usage"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -39,17 +40,23 @@ type options struct {
 	token               string
 	localWebhooks       bool
 	verbose             bool
-	in                  io.Reader
-	out, errOut         io.Writer
+	// demo serves the built-in shop; demoOut is where its manifests are written instead.
+	demo        bool
+	demoOut     string
+	in          io.Reader
+	out, errOut io.Writer
 }
 
 // Command returns the dev command.
 func Command() *cobra.Command {
 	o := options{}
 	cmd := &cobra.Command{
-		Use:   "dev --dsn URL | --sqlite FILE | -f PATH…",
+		Use:   "dev --demo | --dsn URL | --sqlite FILE | -f PATH…",
 		Short: "Serve a database, or the YAML of an endpoint, on this machine",
 		Long: `dev serves an endpoint on this machine, without a cluster.
+
+With --demo it serves a made-up shop: no database and no YAML is needed. It prints the page's link and, for each of three tokens with
+different rights, what to try; all of it is gone at the end. --demo --out DIR writes its YAML, to begin your own with.
 
 With --dsn, the environment variable ` + target.DSNVariable + `, or --sqlite, it needs no YAML: every table that the user may read is a model,
 read-only unless --write. Columns that look like secrets are hidden, personal data is masked; "mcp-admin generate" writes the
@@ -72,7 +79,9 @@ else on standard error. No port is opened.
 Tokens of the identity providers in spec.authentication.oidc are checked as in a cluster. An MCPToken with a serviceAccountRef lets
 nobody in: only a cluster issues the tokens of ServiceAccounts. Webhook actions are called as in a cluster, with the headers of
 the Secrets among the manifests; one on this machine needs --allow-local-webhooks.`,
-		Example: `  mcp-admin dev --sqlite shop.sqlite
+		Example: `  mcp-admin dev --demo
+  mcp-admin dev --demo --out shop
+  mcp-admin dev --sqlite shop.sqlite
   MCP_ADMIN_DSN=postgres://me:secret@localhost/shop mcp-admin dev
   claude mcp add shop -- mcp-admin dev --sqlite shop.sqlite --stdio
   mcp-admin dev -f config/samples
@@ -83,15 +92,35 @@ the Secrets among the manifests; one on this machine needs --allow-local-webhook
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(
 				usage.Apart(cmd.Flags(), "filename", "the manifests say which tables are served", "schemas", "include", "exclude"),
+				usage.Apart(cmd.Flags(), "demo", "the demo brings its own database, and keeps nothing", "filename", "dsn", "sqlite", "write", "schemas", "include", "exclude", "endpoint", "state"),
+				usage.Apart(cmd.Flags(), "out", "the files are written, and nothing is served", "stdio", "listen", "admin-listen"),
 				usage.Apart(cmd.Flags(), "stdio", "no port is opened for the client that started this program", "listen", "admin-listen"),
 			); err != nil {
 				return err
 			}
 			o.in, o.out, o.errOut = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			switch {
+			case o.demoOut != "" && !o.demo:
+				return errors.New("--out: it is for the files of --demo; \"mcp-admin generate\" writes YAML for a database of yours")
+			case o.demoOut != "":
+				if err := writeDemo(o.demoOut); err != nil {
+					return err
+				}
+				fmt.Fprintf(o.out, "The YAML of the demo is in %s. This serves it, and follows your changes:\n  %s\n", o.demoOut, page.CommandLine("mcp-admin", "dev", "-f", o.demoOut))
+				return nil
+			case o.demo:
+				remove, err := o.openDemo()
+				if err != nil {
+					return err
+				}
+				defer remove()
+			}
 			return o.run(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()
+	flags.BoolVar(&o.demo, "demo", false, "serve a made-up shop, with the page and three tokens of different rights; nothing of it stays")
+	flags.StringVar(&o.demoOut, "out", "", "with --demo: write its YAML to this `DIR`, and serve nothing")
 	flags.StringArrayVarP(&o.paths, "filename", "f", nil, "`PATH` of a manifest, or of a folder of them; may be repeated")
 	o.target.Add(flags)
 	flags.BoolVar(&o.guess.Write, "write", false, "let callers change rows too, if no MCPEndpoint among the manifests says whether they may")
@@ -128,6 +157,9 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	report := &reporter{out: o.out, whole: o.verbose, stdio: o.stdio, client: ports.adminClient}
+	if o.demo && !o.verbose {
+		report.story = o.story
+	}
 	if !o.stdio {
 		report.tell = source.state.tell
 		defer func() { _ = source.state.silence() }() // a file that stays names a server that does not answer, and the message says so
@@ -145,14 +177,15 @@ func (o *options) run(ctx context.Context) error {
 			return errors.Join(err, ports.close())
 		}
 	}
-	s := o.server(source, first)
+	calls := tail.NewNewest(page.MostCalls, time.Time{})
+	s := o.server(source, first, calls)
 	s.Endpoint, s.Admin = []net.Listener{ports.endpoint}, []net.Listener{ports.admin}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	admin := "http://" + ports.admin.Addr().String()
 	report.o = first
 	if !o.stdio {
-		pages, err := page.New(page.Options{Source: &pageSource{report: report, paths: o.paths, state: o.state, admin: admin, sqliteFile: s.SQLiteFile}, Base: "/ui/",
+		pages, err := page.New(page.Options{Source: &pageSource{report: report, paths: o.paths, state: o.state, admin: admin, sqliteFile: s.SQLiteFile, calls: calls}, Base: "/ui/",
 			Start: "e/" + first.endpoint.Namespace + "/" + first.endpoint.Name})
 		if err != nil {
 			return errors.Join(err, ports.close())
@@ -175,7 +208,11 @@ func (o *options) run(ctx context.Context) error {
 
 // source is where the manifests come from, without what the ports decide.
 func (o *options) source() (*manifestSource, error) {
-	named, err := o.target.Database(os.Getenv)
+	getenv := os.Getenv
+	if o.demo {
+		getenv = func(string) string { return "" } // it has a database of its own
+	}
+	named, err := o.target.Database(getenv)
 	if err != nil && !errors.Is(err, target.ErrNone) {
 		return nil, err
 	}
@@ -234,13 +271,20 @@ func (o *options) openPorts() (*ports, error) {
 
 func (p *ports) close() error { return errors.Join(p.endpoint.Close(), p.admin.Close()) }
 
-// server is the server of the manifests, without its ports.
-func (o *options) server(source *manifestSource, first *outcome) *server.Server {
+// server is the server of the manifests, without its ports. Its audit lines go to calls, too.
+func (o *options) server(source *manifestSource, first *outcome, calls *tail.Newest) *server.Server {
 	var log slog.Handler = slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: slog.LevelWarn})
 	if o.verbose {
-		log = &callLog{slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: slog.LevelInfo}), &sync.Mutex{}, output.NewScreen(o.errOut)}
+		log = slog.NewTextHandler(o.errOut, &slog.HandlerOptions{Level: slog.LevelInfo})
 	}
-	lines := audit.NewLog(o.out)
+	if o.verbose || o.demo {
+		log = &callLog{log, &sync.Mutex{}, output.NewScreen(o.errOut)}
+	}
+	to := o.out
+	if o.demo {
+		to = io.Discard // who looks at a demo reads the calls, and the page has the lines
+	}
+	lines := audit.NewLog(to, calls)
 	lines.Version = version.String()
 	s := &server.Server{
 		Source:        source,

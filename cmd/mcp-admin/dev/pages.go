@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
@@ -30,6 +31,8 @@ type pageSource struct {
 	paths  []string
 	// state is the state folder as the person named it, admin the URL of the admin port, and sqliteFile the server's file.
 	state, admin, sqliteFile string
+	// calls are the newest calls.
+	calls *tail.Newest
 }
 
 var _ page.Source = (*pageSource)(nil)
@@ -157,7 +160,7 @@ func (s *pageSource) ForeignKeys(ctx context.Context, endpoint types.NamespacedN
 func (s *pageSource) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)
 	switch name {
-	case "doctor":
+	case "doctor", "call":
 		return page.CommandLine(append(words, "--state", s.state)...)
 	case "matrix", "who", "can":
 		if len(s.paths) == 0 {

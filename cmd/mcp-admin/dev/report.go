@@ -36,6 +36,8 @@ type reporter struct {
 	page string
 	// whole shows all of what there is, in place of a screenful.
 	whole bool
+	// story is what is printed first in place of a screenful, with the page's link; nil is the screenful.
+	story func(o *outcome, link string) string
 	// stdio reports whether one client calls over this process's own input and output.
 	stdio bool
 	// client reaches the server's own admin port.
@@ -123,6 +125,9 @@ func (r *reporter) print(status *contract.Status) {
 	case r.stdio:
 		fmt.Fprintf(r.out, "%s is served over standard input and output: %s %s, %s, %d models\n", r.o.endpoint.Name,
 			status.Database.Engine, status.Database.Version, output.Printable(status.Database.Name), len(status.Models))
+		return
+	case r.story != nil:
+		fmt.Fprint(r.out, r.story(r.o, r.page))
 		return
 	case !r.whole:
 		now = now.screenful()

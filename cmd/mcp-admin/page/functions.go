@@ -3,6 +3,7 @@ package page
 import (
 	"html/template"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
@@ -31,6 +32,8 @@ func functions(root, base string) template.FuncMap {
 		"join":   strings.Join,
 		"add":    func(a, b int) int { return a + b },
 		"query":  url.QueryEscape,
+		// thousands is a number with a comma between thousands.
+		"thousands": thousands,
 	}
 }
 
@@ -44,4 +47,12 @@ func bounded(text string, most int) string {
 		text = string(runes[:most-1]) + "…"
 	}
 	return output.PrintableBut(text, "\n")
+}
+
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }

@@ -2,14 +2,17 @@ package page
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/call"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
+	lines "github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 )
 
 // Source is where the page reads. An error that the API server gave for a missing right is told as such; of what is read beside the
@@ -29,6 +32,11 @@ type Source interface {
 	Diagnose(ctx context.Context) (*doctor.Diagnosis, error)
 	// ForeignKeys are the relations that the endpoint's database declares; known is false if nobody can be asked.
 	ForeignKeys(ctx context.Context, endpoint types.NamespacedName) (keys []ForeignKey, known bool, err error)
+	// Callee is how the endpoint is called as the holder of a token, whose text the person must be allowed to read. Its connection lasts
+	// as long as ctx.
+	Callee(ctx context.Context, endpoint, token types.NamespacedName) (*call.Callee, error)
+	// Calls are the newest calls of the endpoint, none from before a time.
+	Calls(ctx context.Context, endpoint types.NamespacedName, from time.Time) (*Calls, error)
 	// Command is the command line of mcp-admin that tells the same about an endpoint; "" if there is none. The name is the command's,
 	// such as "matrix"; the arguments are its own, and unquoted.
 	Command(name string, endpoint types.NamespacedName, args ...string) string
@@ -47,4 +55,17 @@ type Endpoints struct {
 type ForeignKey struct {
 	From, To string
 	Columns  []string
+}
+
+// MostCalls is how many calls a Source tells at most.
+const MostCalls = 500
+
+// Calls are calls as audit lines tell them, the newest first.
+type Calls struct {
+	Items []lines.Call
+	// Older is how many older ones were left out, Unseen what could not be looked at.
+	Older  int
+	Unseen []string
+	// From says in words where the lines come from.
+	From string
 }

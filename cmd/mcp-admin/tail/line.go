@@ -37,6 +37,7 @@ type record struct {
 	Fields    []string  `json:"fields"`
 	Changed   int       `json:"changed"`
 	Rows      *int      `json:"rows"`
+	Bytes     int       `json:"bytes"`
 	DryRun    bool      `json:"dry_run"`
 	Outcome   string    `json:"outcome"`
 	Call      string    `json:"call"`
@@ -45,6 +46,8 @@ type record struct {
 	Client    string    `json:"client"`
 	Request   string    `json:"request"`
 	Trace     string    `json:"trace"`
+	// Seconds is how long it took; nil if the line does not tell.
+	Seconds *float64 `json:"seconds"`
 
 	// These are of callers that were not let in.
 	Cause     string `json:"cause"`

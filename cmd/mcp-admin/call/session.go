@@ -1,0 +1,199 @@
+package call
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/contract/version"
+)
+
+// Callee is an endpoint to call, as the holder of a token.
+type Callee struct {
+	url, text string
+	transport *http.Transport
+	// token is the MCPToken; nil if it is of no cluster.
+	token *v1alpha1.MCPToken
+}
+
+// At returns the Callee of an endpoint's URL and a token's text; a nil transport is the usual one.
+func At(url, text string, transport *http.Transport) *Callee {
+	if transport == nil {
+		transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	return &Callee{url: url, text: text, transport: transport}
+}
+
+// Route is how an endpoint in a cluster is reached.
+type Route struct {
+	// URL is called in the place of the endpoint's own; "" is that one.
+	URL string
+	// Forward connects through a pod though the endpoint has a public URL.
+	Forward bool
+	// Transport is for all requests; nil is the usual one. Tell is called with what happens to the connection.
+	Transport *http.Transport
+	Tell      func(string)
+}
+
+// InCluster finds the endpoint and the text of the token of that name in the cluster's namespace, with the person's rights. A connection
+// through a pod lasts as long as ctx.
+func InCluster(ctx context.Context, k *cluster.Cluster, name string, via Route) (*Callee, error) {
+	token, err := k.Token(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := k.Text(ctx, token)
+	if errors.Is(err, cluster.ErrNoText) {
+		return nil, fmt.Errorf("%w; \"mcp-admin connect %s\" says how they call", err, name)
+	} else if err != nil {
+		return nil, err
+	}
+	c := At(via.URL, text, via.Transport)
+	c.token = token
+	if c.url != "" {
+		return c, nil
+	}
+	endpoint, err := k.Endpoint(ctx, token.Endpoint())
+	if err != nil {
+		return nil, err
+	}
+	if c.url = endpoint.EffectiveURL(); via.Forward || !endpoint.Public() {
+		c.url = endpoint.ServiceURL()
+		f, err := k.Forward(ctx, token.Endpoint(), "127.0.0.1:0", via.Tell)
+		if err != nil {
+			return nil, err
+		}
+		c.transport.Proxy, c.transport.DialContext = nil, f.DialContext // the URL stays the certificate's
+	}
+	return c, nil
+}
+
+// Session is a connection to an endpoint as the holder of a token. Who opened it closes it.
+type Session struct{ *mcp.ClientSession }
+
+// Open connects to the endpoint; client is what the endpoint is told who calls. If the token is refused, the error says what the cluster
+// knows of it.
+func (c *Callee) Open(ctx context.Context, client string) (*Session, error) {
+	caller := &bearer{text: c.text, next: c.transport}
+	session, err := mcp.NewClient(&mcp.Implementation{Name: client, Version: version.String()}, nil).Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint: c.url, HTTPClient: &http.Client{Transport: caller}, DisableStandaloneSSE: true,
+	}, nil)
+	switch {
+	case err == nil:
+		return &Session{session}, nil
+	case caller.refused.Load():
+		return nil, fmt.Errorf("%s refuses the token: %s", c.url, whyRefused(c.token, time.Now()))
+	}
+	return nil, fmt.Errorf("%s: %w", c.url, err)
+}
+
+// Tools are the tools that the token sees.
+func (s *Session) Tools(ctx context.Context) ([]*mcp.Tool, error) {
+	tools := []*mcp.Tool{}
+	for tool, err := range s.ClientSession.Tools(ctx, nil) {
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, tool)
+	}
+	return tools, nil
+}
+
+// bearer adds a token to every request, and notes whether it was refused.
+type bearer struct {
+	text    string
+	next    http.RoundTripper
+	refused atomic.Bool
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.text)
+	response, err := b.next.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusUnauthorized {
+		b.refused.Store(true)
+	}
+	return response, err
+}
+
+// Listed is a tool as the endpoint lists it, and how many bytes of the list it takes.
+type Listed struct {
+	*mcp.Tool
+	Bytes int
+}
+
+// maxList bounds a page of a list of tools, in bytes.
+const maxList = 16 << 20
+
+// List lists the tools that the token sees; client is what the endpoint is told who asks.
+func (c *Callee) List(ctx context.Context, client string) ([]Listed, error) {
+	caller := &bearer{text: c.text, next: c.transport}
+	var all []Listed
+	for cursor := ""; ; {
+		page, err := c.listPage(ctx, &http.Client{Transport: caller}, client, cursor)
+		if caller.refused.Load() {
+			return nil, fmt.Errorf("%s refuses the token: %s", c.url, whyRefused(c.token, time.Now()))
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.url, err)
+		}
+		for _, text := range page.Tools {
+			tool := Listed{Tool: &mcp.Tool{}, Bytes: len(text)}
+			if err := json.Unmarshal(text, tool.Tool); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.url, err)
+			}
+			all = append(all, tool)
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			return all, nil
+		}
+	}
+}
+
+// toolsPage is a page of a list of tools. The tools are as they came: their bytes count.
+type toolsPage struct {
+	Tools      []json.RawMessage `json:"tools"`
+	NextCursor string            `json:"nextCursor"`
+}
+
+func (c *Callee) listPage(ctx context.Context, caller *http.Client, client, cursor string) (*toolsPage, error) {
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": map[string]any{"cursor": cursor}})
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/json, text/event-stream")
+	request.Header.Set("User-Agent", client)
+	response, err := caller.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var answer struct {
+		Result *toolsPage                `json:"result"`
+		Error  *struct{ Message string } `json:"error"`
+	}
+	switch err := json.NewDecoder(io.LimitReader(response.Body, maxList)).Decode(&answer); {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", response.Status, err)
+	case answer.Error != nil:
+		return nil, errors.New(answer.Error.Message)
+	case answer.Result == nil:
+		return nil, errors.New("there is no list in the answer: " + response.Status)
+	}
+	return answer.Result, nil
+}

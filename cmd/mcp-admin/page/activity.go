@@ -1,0 +1,161 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	lines "github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
+)
+
+// activity is the calls of an endpoint.
+type activity struct {
+	// Token and Model are parts of names to look for, Outcome is "" for all or "refused", Since one of Periods.
+	Token, Model, Outcome, Since string
+	Live                         bool
+	// All is how many calls are known, Found how many the filter finds, Older how many were left out; From says where they come from.
+	All, Found, Older int
+	From              string
+	// NoReads says that calls which read have no lines.
+	NoReads bool
+	Rows    []callRow
+	Pages   pages
+	Charts  []chart
+	// Day is that of all the rows; "" if they have several.
+	Day string
+	// Toggle is the query that begins or ends Live.
+	Toggle string
+}
+
+// callRow is a call in a table.
+type callRow struct {
+	Key, At, Who, Subject, What string
+	Rows, Took, Outcome         string
+	OK                          bool
+}
+
+// Periods are the times that can be looked at.
+func (a *activity) Periods() []period {
+	return []period{{"", "all that is known"}, {"15m", "15 minutes"}, {"1h", "an hour"}, {"12h", "12 hours"}, {"168h", "a week"}}
+}
+
+type period struct{ Value, Name string }
+
+// Filtered reports whether some calls are left out on purpose.
+func (a *activity) Filtered() bool {
+	return a.Token != "" || a.Model != "" || a.Outcome != "" || a.Since != ""
+}
+
+// activity shows the newest calls.
+func (q *request) activity() (any, error) {
+	q.Title = "Activity"
+	a := &activity{Token: strings.TrimSpace(q.FormValue("token")), Model: strings.TrimSpace(q.FormValue("model")), Outcome: q.FormValue("outcome"), Since: q.FormValue("since"), Live: q.FormValue("live") != ""}
+	now := q.page.Now()
+	var from time.Time
+	if past, err := time.ParseDuration(a.Since); err == nil && past > 0 {
+		from = now.Add(-past)
+	} else {
+		a.Since = ""
+	}
+	objects, err := q.source().Objects(q.Context(), q.key())
+	if err != nil {
+		return nil, err
+	}
+	calls, err := q.source().Calls(q.Context(), q.key(), from)
+	if err != nil {
+		return nil, err
+	}
+	q.Unseen, q.Refresh = calls.Unseen, a.Live
+	a.All, a.Older, a.From = len(calls.Items), calls.Older, calls.From
+	a.NoReads = !hasReads(objects.Endpoint)
+	found := slices.DeleteFunc(calls.Items, func(c lines.Call) bool {
+		return !contains(c.Token+" "+c.Subject, a.Token) || !contains(c.Model+" "+c.Tool, a.Model) || a.Outcome != "" && isGood(&c)
+	})
+	a.Found = len(found)
+	a.Charts = charts(found, from, now)
+	a.Pages = q.pages(len(found), "calls")
+	shown := found[a.Pages.first:a.Pages.last]
+	if n := len(shown); n > 0 && shown[0].At.UTC().Format(time.DateOnly) == shown[n-1].At.UTC().Format(time.DateOnly) {
+		a.Day = shown[0].At.UTC().Format(time.DateOnly)
+	}
+	for i := range shown {
+		a.Rows = append(a.Rows, rowOfCall(&shown[i], a.Day != ""))
+	}
+	values := q.URL.Query()
+	if values.Del("page"); a.Live {
+		values.Del("live")
+	} else {
+		values.Set("live", "on")
+	}
+	a.Toggle = "?" + values.Encode()
+	var args []string
+	if a.Since != "" {
+		args = append(args, "--since", a.Since)
+	}
+	if a.Token != "" {
+		args = append(args, "--token", a.Token)
+	}
+	q.command("tail", args...)
+	return a, nil
+}
+
+// hasReads reports whether calls that read have audit lines.
+func hasReads(e *v1alpha1.MCPEndpoint) bool {
+	reads := e.Spec.Observability.Audit.Reads
+	return reads != "" && reads != v1alpha1.AuditReadsNone
+}
+
+// isGood reports whether a call was done, or is about to be.
+func isGood(c *lines.Call) bool { return c.Outcome == "ok" || c.Outcome == "intent" }
+
+// rowOfCall is a call in a table, without its day if that is told above.
+func rowOfCall(c *lines.Call, oneDay bool) callRow {
+	format := time.DateTime
+	if oneDay {
+		format = time.TimeOnly
+	}
+	row := callRow{Key: keyOfCall(c), At: c.At.UTC().Format(format), Who: cmp.Or(c.Token, c.TokenID), Subject: c.Subject, What: whatOf(c), Outcome: c.Outcome, OK: isGood(c), Rows: "–", Took: tookOf(c)}
+	if c.Cause != "" {
+		row.Outcome += ": " + c.Cause
+	}
+	switch {
+	case c.Rows != nil:
+		row.Rows = thousands(*c.Rows)
+	case c.Changed > 0:
+		row.Rows = thousands(c.Changed) + " changed"
+	}
+	return row
+}
+
+// keyOfCall is what names a call in a path: when it was told of.
+func keyOfCall(c *lines.Call) string { return strconv.FormatInt(c.At.UnixNano(), 10) }
+
+// whatOf says what was called: a tool, or what was meant to be done.
+func whatOf(c *lines.Call) string {
+	what := c.Tool
+	if what == "" {
+		what = c.Operation
+	}
+	if action, ok := strings.CutPrefix(c.Operation, "action:"); ok {
+		what += " " + action
+	}
+	return what
+}
+
+func tookOf(c *lines.Call) string {
+	if c.Seconds == nil {
+		return "–"
+	}
+	return milliseconds(*c.Seconds)
+}
+
+func milliseconds(seconds float64) string {
+	if seconds >= 1 {
+		return fmt.Sprintf("%.1f s", seconds)
+	}
+	return fmt.Sprintf("%.1f ms", seconds*1000)
+}

@@ -1,0 +1,173 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"k8s.io/apimachinery/pkg/types"
+
+	lines "github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
+)
+
+// callDetails is one call.
+type callDetails struct {
+	lines.Call
+	What, When, Took string
+	OK               bool
+	// Changed says that rows were changed, Journal that the endpoint records what they were before.
+	Changed, Journal bool
+	// Show is the query that reads the journal; "" if that was done or cannot be. Asked says that it was read.
+	Show  string
+	Asked bool
+	// Rows are the rows before and after, Left how many others were changed; Problem says why there are none.
+	Rows    []rowChange
+	Left    int
+	Problem string
+	// History and Undo are commands: what tells the row before and after, and what takes the call back.
+	History, Undo string
+}
+
+// rowChange is what a call did to a row.
+type rowChange struct {
+	ID, Label, Action string
+	Fields            []fieldChange
+}
+
+type fieldChange struct{ Name, Before, After string }
+
+// mostChanges is how many rows of a call are shown as they were and are.
+const mostChanges = 5
+
+var errNoCall = errors.New("the call is not among those that are known any more")
+
+// call shows one call.
+func (q *request) call() (any, error) {
+	q.Title = "A call"
+	at, err := strconv.ParseInt(q.PathValue("at"), 10, 64)
+	if err != nil {
+		return nil, errNoScreen
+	}
+	calls, err := q.source().Calls(q.Context(), q.key(), time.Unix(0, at).Add(-time.Millisecond))
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(calls.Items, func(c lines.Call) bool { return c.At.UnixNano() == at })
+	if i < 0 {
+		return nil, errNoCall
+	}
+	q.Unseen = calls.Unseen
+	c := calls.Items[i]
+	d := &callDetails{Call: c, What: whatOf(&c), When: c.At.UTC().Format("2006-01-02 15:04:05.000 UTC"), Took: tookOf(&c), OK: isGood(&c)}
+	q.Title = cmp.Or(d.What, "A call") + " by " + cmp.Or(c.Token, "an unknown caller")
+	d.Changed = c.Changed > 0 && !c.DryRun && c.Outcome == "ok"
+	if !d.Changed {
+		return d, nil
+	}
+	objects, err := q.source().Objects(q.Context(), q.key())
+	if err != nil {
+		return nil, err
+	}
+	namespace, name, _ := strings.Cut(c.Token, "/")
+	token := types.NamespacedName{Namespace: namespace, Name: name}
+	d.Journal = objects.Endpoint.Spec.Audit != nil
+	if !d.Journal || c.Subject != "" {
+		return d, nil // the text that the caller showed is the caller's own
+	}
+	if c.Call != "" {
+		d.Undo = q.source().Command("call", token, name, "undo", "call="+c.Call)
+	}
+	if c.Model == "" || len(c.IDs) == 0 {
+		return d, nil
+	}
+	d.History = q.source().Command("call", token, name, "history_"+c.Model, "id="+c.IDs[0])
+	if q.FormValue("rows") == "" {
+		d.Show = "?rows=show"
+		return d, nil
+	}
+	d.Asked, d.Left = true, max(0, c.Changed-mostChanges)
+	if err := q.changes(d, token); err != nil {
+		d.Problem = Sentence(err)
+	}
+	return d, nil
+}
+
+// changes reads the journal as the token's holder: it tells what the token may see today.
+func (q *request) changes(d *callDetails, token types.NamespacedName) error {
+	ctx, cancel := context.WithTimeout(q.Context(), trialTime)
+	defer cancel()
+	callee, err := q.source().Callee(ctx, q.key(), token)
+	if err != nil {
+		return err
+	}
+	session, err := callee.Open(ctx, q.client())
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	for _, id := range d.IDs[:min(len(d.IDs), mostChanges)] {
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "history_" + d.Model, Arguments: map[string]any{"id": id, "limit": 20}})
+		if err != nil {
+			return err
+		}
+		told := answerOf(result, 0)
+		if told.Error != "" {
+			return errors.New(told.Error)
+		}
+		d.Rows = append(d.Rows, d.changesIn(id, told.Text)...)
+	}
+	if len(d.Rows) == 0 {
+		d.Problem = "the journal tells nothing of this call that the token may see now"
+	}
+	return nil
+}
+
+// near is how far the time of a journal's record may be from that of the call's line, which is written after it.
+const near = 2 * time.Second
+
+// changesIn are the changes of the call among those that the journal has of a row.
+func (d *callDetails) changesIn(id, text string) []rowChange {
+	var told struct {
+		History []struct {
+			Action  string    `json:"action"`
+			At      time.Time `json:"action_time"`
+			Token   string    `json:"token"`
+			Label   string    `json:"object_repr"`
+			Changes map[string]struct {
+				Before json.RawMessage `json:"before"`
+				After  json.RawMessage `json:"after"`
+			} `json:"changes"`
+		} `json:"history"`
+	}
+	if json.Unmarshal([]byte(text), &told) != nil {
+		return nil
+	}
+	var found []rowChange
+	for _, h := range told.History {
+		if h.Token != d.Token || d.At.Sub(h.At).Abs() > near {
+			continue
+		}
+		row := rowChange{ID: id, Label: h.Label, Action: h.Action}
+		for name, values := range h.Changes {
+			row.Fields = append(row.Fields, fieldChange{name, valueOf(values.Before), valueOf(values.After)})
+		}
+		slices.SortFunc(row.Fields, func(a, b fieldChange) int { return cmp.Compare(a.Name, b.Name) })
+		found = append(found, row)
+	}
+	return found
+}
+
+// valueOf is a value for people; "" if there is none.
+func valueOf(value json.RawMessage) string {
+	var text string
+	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
+}

@@ -1,0 +1,29 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/call"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
+)
+
+// Callee implements page.Source.
+func (s *source) Callee(ctx context.Context, _, token types.NamespacedName) (*call.Callee, error) {
+	return call.InCluster(ctx, s.at(token.Namespace), token.Name, call.Route{Tell: func(string) {}})
+}
+
+// Calls implements page.Source: the logs of the endpoint's pods, as "mcp-admin tail" reads them.
+func (s *source) Calls(ctx context.Context, key types.NamespacedName, from time.Time) (*page.Calls, error) {
+	endpoint, err := s.cluster.Endpoint(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	calls := &page.Calls{From: fmt.Sprintf("in the newest %d lines of each pod's log", tail.LogLines)}
+	calls.Items, calls.Older, err = tail.Read(ctx, s.at(key.Namespace), endpoint, from, page.MostCalls, func(news string) { calls.Unseen = append(calls.Unseen, news) })
+	return calls, err
+}
