@@ -138,20 +138,22 @@ func (s *stage) serve(args ...string) string {
 	c.Stdout, c.Stderr = &out, &out
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	s.check(c.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = c.Wait() // what it printed tells more
+		close(ended)
+	}()
 	s.t.Cleanup(func() {
 		stop()
-		_ = <-ended // it was killed
+		<-ended
 	})
 	for {
 		if found := link.FindString(out.String()); found != "" {
 			return found
 		}
 		select {
-		case err := <-ended:
-			ended <- err
-			s.t.Fatalf("%v ends: %v\n%s", args, err, out.String())
+		case <-ended:
+			s.t.Fatalf("%v ends:\n%s", args, out.String())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -19,7 +19,7 @@ var demoFiles embed.FS
 
 // writeDemo writes the demo's manifests to a folder. A file that is there already stays, and is an error.
 func writeDemo(folder string) error {
-	if err := os.MkdirAll(folder, 0o750); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	return fs.WalkDir(demoFiles, "demo", func(path string, entry fs.DirEntry, err error) error {
