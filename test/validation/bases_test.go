@@ -131,6 +131,13 @@ spec: {endpointRef: {name: shop}, oidc: {issuer: a, subject: x, attributes: {tea
 ---
 kind: MCPToken
 spec: {endpointRef: {name: shop}, oidc: {issuer: a, claims: {team: x}}}
+---
+kind: MCPEndpoint
+spec:
+  database: {sqlite: {emptyDir: {}}}
+  observability:
+    tracing: {endpoint: "http://collector:4317", protocol: GRPC, samplingRatePerMillion: 0, headersSecretRef: {name: t}, recordArguments: Names, recordStatements: Text}
+    audit: {otlp: {endpoint: "https://collector:4318/otlp", protocol: HTTP, headersSecretRef: {name: t}}}
 `
 
 // more are objects that rules refuse which hold several members against each other.
@@ -164,13 +171,7 @@ kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, observability: {podMonitor: {}, audit: {files: {claimRef: {name: logs}, retentionPeriod: 2160h}}}, network: {networkPolicy: {from: [{podSelector: {}}]}}}
 ---
 kind: MCPEndpoint
-spec: {database: {sqlite: {emptyDir: {}}}, observability: {tracing: {endpoint: "http://collector:4317", protocol: GRPC, samplingRatePerMillion: 0, headersSecretRef: {name: t}, recordArguments: Names, recordStatements: Text}}}
----
-kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, observability: {tracing: {endpoint: "http://user@collector:4317"}}}
----
-kind: MCPEndpoint
-spec: {database: {sqlite: {emptyDir: {}}}, observability: {audit: {otlp: {endpoint: "https://collector:4318/otlp", protocol: HTTP, headersSecretRef: {name: t}}}}}
 ---
 kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, observability: {audit: {otlp: {endpoint: "ftp://collector:4317"}}}}
