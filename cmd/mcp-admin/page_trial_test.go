@@ -10,8 +10,8 @@ import (
 // A person who may read a token's Secret sees what the token sees.
 func (w *world) testPageTrials(t *testing.T) {
 	b := w.openPage(t, "-n", "shop")
-	w.shows(b, "e/shop/shop/see-as", `href="?token=shop%2fagent"`, "You need the right to read the token&#39;s Secret")
-	w.shows(b, "e/shop/shop/see-as?token=agent", "bytes of the agent&#39;s context", "<bdi>update_order</bdi> <span", "mcp-admin call agent -n shop")
+	w.shows(b, "e/shop/shop/see-as", `href="?token=shop%2fagent"`, "You need the right to read the token's Secret")
+	w.shows(b, "e/shop/shop/see-as?token=agent", "bytes of the agent's context", "<bdi>update_order</bdi> <span", "mcp-admin call agent -n shop")
 	w.shows(b, "e/shop/shop/see-as/shop/agent/describe_order", "you see the rows of policy")
 	w.shows(b, "e/shop/shop/see-as/shop/agent/list_order?arguments=%7B%22limit%22%3A1%7D", "<bdi>north</bdi>", "mcp-admin call agent list_order --json &#39;{&#34;limit&#34;:1}&#39; -n shop")
 	if code, text := b.Get("e/shop/shop/see-as/shop/agent/update_order?arguments={}"); code != http.StatusBadGateway || !strings.Contains(text, "only tools that read") {

@@ -36,7 +36,7 @@ Each thing that the page reads or changes is a request of yours to the API serve
 missing, and nothing new runs in the cluster. Beside everything stands the command that does the same. Ctrl-C ends it.
 
 Rights: list mcpendpoints, mcpmodelexposures, mcptokens and pods, of all namespaces or of the context's; create pods/portforward, to read
-the pods' metrics; patch, for what you change. It reads no Secret.`,
+the pods' metrics; get pods/log, for the activity; patch, for what you change. To see as a token sees: get of its Secret.`,
 		Example: `  mcp-admin ui
   mcp-admin ui shop -n shop
   mcp-admin ui --context production --port 8090`,
