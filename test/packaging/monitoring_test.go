@@ -14,8 +14,8 @@ func TestChartHasTheRulesAndDashboardsOfTheKustomization(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("config/monitoring and the chart differ (-config +chart):\n%s", diff)
 	}
-	if len(want) != 3 {
-		t.Errorf("%d objects, want a PrometheusRule and two dashboards", len(want))
+	if len(want) != 4 {
+		t.Errorf("%d objects, want a PrometheusRule and three dashboards", len(want))
 	}
 	if none := monitoring(t, renderChart(t)); len(none) != 0 {
 		t.Errorf("without the values there are %v", none)
@@ -57,7 +57,7 @@ func TestChartPutsRulesAndDashboardsWhereTheyAreRead(t *testing.T) {
 			}
 		}
 	}
-	if dashboards != 2 {
-		t.Errorf("%d dashboards, want 2", dashboards)
+	if dashboards != 3 {
+		t.Errorf("%d dashboards, want 3", dashboards)
 	}
 }
