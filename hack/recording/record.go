@@ -96,6 +96,9 @@ func plainEnvironment(home string) []string { return []string{"HOME=" + home, "N
 // anyPort is the address of a server of the recording.
 var anyPort = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
+// anyKey is the key of the page's link, which is another one each time.
+var anyKey = regexp.MustCompile(`/open/[A-Z2-7]{26}`)
+
 // untilModels starts the server, and returns its lines up to the tokens. The rest of its output is read and thrown away.
 func untilModels(server *exec.Cmd) ([]string, error) {
 	output, err := server.StdoutPipe()
@@ -111,7 +114,8 @@ func untilModels(server *exec.Cmd) ([]string, error) {
 	scanner := bufio.NewScanner(output)
 	for scanner.Scan() {
 		if scanner.Text() != endOfModels {
-			lines = append(lines, anyPort.ReplaceAllString(scanner.Text(), net.JoinHostPort("127.0.0.1", "8080")))
+			line := anyPort.ReplaceAllString(scanner.Text(), net.JoinHostPort("127.0.0.1", "8080"))
+			lines = append(lines, anyKey.ReplaceAllString(line, "/open/…"))
 			continue
 		}
 		go func() {
