@@ -36,7 +36,7 @@ func survive(ctx context.Context, w *world, r *report) error {
 	}
 	r.holds("these refusals were answered in time", fmt.Sprintf("the slowest within %s", longest.Round(time.Millisecond)), problem)
 	problem = ""
-	if slowest > time.Second {
+	if slowest > 4*time.Second {
 		problem = "one answer took " + slowest.String()
 	}
 	r.in("a caller of the company meanwhile", fmt.Sprintf("within %s", slowest.Round(time.Millisecond)), problem)
