@@ -9,31 +9,28 @@ import (
 
 // Tracing says where the server sends its spans, and what they hold.
 type Tracing struct {
-	// URL is the collector's address, http or https.
-	URL string `json:"url"`
-	// Protocol is TracingGRPC or TracingHTTP.
-	Protocol string `json:"protocol"`
+	Collector
 	// RatePerMillion is how many of a million requests are traced that come without a trace.
 	RatePerMillion int `json:"ratePerMillion"`
-	// Headers reports whether the mounted Secret of headers is sent to the collector.
-	Headers bool `json:"headers,omitempty"`
 	// Arguments has spans show the names that a call's arguments hold, Statements the text of SQL.
 	Arguments  bool `json:"arguments,omitempty"`
 	Statements bool `json:"statements,omitempty"`
 }
 
-// The protocols of Tracing.
+// The protocols of a Collector.
 const (
 	TracingGRPC = "GRPC"
 	TracingHTTP = "HTTP"
 )
 
-// Collector says where the server sends its audit lines as log records.
+// Collector is a collector of OpenTelemetry that the server sends spans or audit lines to.
 type Collector struct {
-	// URL, Protocol and Headers mean the same as in Tracing.
-	URL      string `json:"url"`
+	// URL is its address, http or https.
+	URL string `json:"url"`
+	// Protocol is TracingGRPC or TracingHTTP.
 	Protocol string `json:"protocol"`
-	Headers  bool   `json:"headers,omitempty"`
+	// Headers reports whether the mounted Secret of headers is sent to it.
+	Headers bool `json:"headers,omitempty"`
 }
 
 func (c *Collector) check(fail fault) {
@@ -46,7 +43,7 @@ func (c *Collector) check(fail fault) {
 }
 
 func (t *Tracing) check(fail fault) {
-	(&Collector{URL: t.URL, Protocol: t.Protocol}).check(fail)
+	t.Collector.check(fail)
 	if t.RatePerMillion < 0 || t.RatePerMillion > 1_000_000 {
 		fail("ratePerMillion", "must be from 0 to 1000000, is %d", t.RatePerMillion)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
-	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -33,17 +32,9 @@ func (c *core) configureSender(update *source.Update) {
 		c.sender.Configure(nil)
 		return
 	}
-	settings := &tracing.Settings{URL: to.URL, Protocol: to.Protocol}
-	problem := ""
-	if to.Headers {
-		settings.Headers, problem = contract.CollectorHeaders(update.AuditHeaders)
-	}
-	if problem != c.auditProblem && problem != "" {
-		c.log.Warn("No audit lines are sent to the collector: the Secret of the headers for it "+problem, "field", "spec.observability.audit.otlp.headersSecretRef")
-	}
-	if c.auditProblem = problem; problem != "" {
-		settings = nil
-	} else {
+	settings := c.settingsFor(to, update.AuditHeaders, &c.auditProblem,
+		"No audit lines are sent to the collector: the Secret of the headers for it ", "spec.observability.audit.otlp.headersSecretRef")
+	if settings != nil {
 		c.describe(settings, endpoint)
 	}
 	c.sender.Configure(settings)

@@ -24,25 +24,32 @@ func (c *core) configureTracing(update *source.Update) {
 	endpoint := &update.Config.Endpoint
 	settings := tracing.FromEnvironment(c.environment)
 	if declared := endpoint.Tracing; declared != nil {
-		settings = &tracing.Settings{
-			URL: declared.URL, Protocol: declared.Protocol, RatePerMillion: declared.RatePerMillion,
-			Arguments: declared.Arguments, Statements: declared.Statements,
-		}
-		if declared.Headers {
-			var problem string
-			if settings.Headers, problem = contract.CollectorHeaders(update.TracingHeaders); problem != "" {
-				settings = nil
-			}
-			if problem != c.tracingProblem && problem != "" {
-				c.log.Warn("No traces are sent: the Secret of the headers for their collector "+problem, "field", "spec.observability.tracing.headersSecretRef")
-			}
-			c.tracingProblem = problem
+		settings = c.settingsFor(&declared.Collector, update.TracingHeaders, &c.tracingProblem,
+			"No traces are sent: the Secret of the headers for their collector ", "spec.observability.tracing.headersSecretRef")
+		if settings != nil {
+			settings.RatePerMillion, settings.Arguments, settings.Statements = declared.RatePerMillion, declared.Arguments, declared.Statements
 		}
 	}
 	if settings != nil {
 		c.describe(settings, endpoint)
 	}
 	c.tracer.Configure(settings)
+}
+
+// settingsFor are the settings to send to a collector, with the headers of a Secret; nil if the Secret cannot be used. The log has that
+// once: nothing begins its line, and field names the Secret. problem keeps what is wrong.
+func (c *core) settingsFor(to *contract.Collector, headers source.Secret, problem *string, nothing, field string) *tracing.Settings {
+	settings, found := &tracing.Settings{URL: to.URL, Protocol: to.Protocol}, ""
+	if to.Headers {
+		settings.Headers, found = contract.CollectorHeaders(headers)
+	}
+	if found != *problem && found != "" {
+		c.log.Warn(nothing+found, "field", field)
+	}
+	if *problem = found; found != "" {
+		return nil
+	}
+	return settings
 }
 
 // describe says in the settings of what goes to a collector who sends it.

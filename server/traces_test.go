@@ -28,7 +28,7 @@ const (
 // traced is a Config whose spans go to a collector, of a token that may do everything; change may be nil.
 func traced(url, protocol string, change func(*contract.Tracing)) *contract.Config {
 	c := config(1)
-	c.Endpoint.Tracing = &contract.Tracing{URL: url, Protocol: protocol, RatePerMillion: 1_000_000}
+	c.Endpoint.Tracing = &contract.Tracing{Collector: contract.Collector{URL: url, Protocol: protocol}, RatePerMillion: 1_000_000}
 	if change != nil {
 		change(c.Endpoint.Tracing)
 	}

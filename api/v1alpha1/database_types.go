@@ -68,11 +68,11 @@ type DatabaseSpec struct {
 	Comment StatementComment `json:"comment,omitempty"`
 }
 
-// StatementComment is what the comments of statements hold.
+// StatementComment says what comments the server adds to statements.
 // +kubebuilder:validation:Enum=None;Trace
 type StatementComment string
 
-// What the comments of statements hold.
+// The comments that the server adds to statements.
 const (
 	CommentNone  StatementComment = "None"
 	CommentTrace StatementComment = "Trace"

@@ -50,27 +50,27 @@ const (
 	CollectorHTTP CollectorProtocol = "HTTP"
 )
 
-// RecordedArguments is what spans show of arguments.
+// RecordedArguments says how much of a call's arguments its span shows.
 // +kubebuilder:validation:Enum=None;Names
 type RecordedArguments string
 
-// What spans show of arguments.
+// How much of a call's arguments its span shows.
 const (
 	RecordNoArguments   RecordedArguments = "None"
 	RecordArgumentNames RecordedArguments = "Names"
 )
 
-// RecordedStatements is what spans show of SQL.
+// RecordedStatements says whether spans show the SQL of statements.
 // +kubebuilder:validation:Enum=None;Text
 type RecordedStatements string
 
-// What spans show of SQL.
+// Whether spans show the SQL of statements.
 const (
 	RecordNoStatements  RecordedStatements = "None"
 	RecordStatementText RecordedStatements = "Text"
 )
 
-// DefaultSamplingRatePerMillion is that of every request.
+// DefaultSamplingRatePerMillion has every request traced.
 const DefaultSamplingRatePerMillion = 1_000_000
 
 // EffectiveSamplingRatePerMillion is the sampling rate, or its default.

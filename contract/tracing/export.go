@@ -2,7 +2,6 @@ package tracing
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -12,12 +11,6 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-)
-
-// Why spans are dropped: too many wait for the collector, or it did not take them.
-const (
-	DroppedFull   = "queue_full"
-	DroppedFailed = "export_failed"
 )
 
 // What bounds the memory of spans that wait, and the time that a collector has.
@@ -72,7 +65,10 @@ func newQueue(to sdktrace.SpanExporter, log *slog.Logger, dropped func(string, i
 		dropped = func(string, int) {}
 	}
 	q := &queue{waiting: &atomic.Int64{}, dropped: dropped}
-	q.SpanProcessor = sdktrace.NewBatchSpanProcessor(&exporter{SpanExporter: to, queue: q, log: log, settings: settings},
+	q.SpanProcessor = sdktrace.NewBatchSpanProcessor(&exporter{
+		SpanExporter: to, queue: q,
+		failures: NewFailures(log, settings, dropped, "Spans could not be sent to the collector; calls are answered all the same", "spans"),
+	},
 		sdktrace.WithMaxQueueSize(maxWaiting), sdktrace.WithMaxExportBatchSize(maxBatch), sdktrace.WithExportTimeout(exportTimeout))
 	return q
 }
@@ -90,40 +86,19 @@ func (q *queue) OnEnd(s sdktrace.ReadOnlySpan) {
 	q.SpanProcessor.OnEnd(s)
 }
 
-// exporter counts what it could not send, and tells of it once a minute.
+// exporter notes what it could not send.
 type exporter struct {
 	sdktrace.SpanExporter
 	queue    *queue
-	log      *slog.Logger
-	settings *Settings
-	told     atomic.Int64
+	failures *Failures
 }
 
 // ExportSpans implements sdktrace.SpanExporter. Its error goes no further: it may have what the collector said.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	e.queue.waiting.Add(-int64(len(spans)))
-	if err == nil {
-		return nil
-	}
-	e.queue.dropped(DroppedFailed, len(spans))
-	now, last := time.Now().Unix(), e.told.Load()
-	if now >= last+60 && e.told.CompareAndSwap(last, now) {
-		e.log.Warn("Spans could not be sent to the collector; calls are answered all the same", "spans", len(spans), "error", e.settings.Problem(err))
+	if err != nil {
+		e.failures.Note(len(spans), err)
 	}
 	return nil
-}
-
-// maxProblem is the most bytes of an error in the log.
-const maxProblem = 300
-
-// Problem is the text of an error of the collector, without the headers' values, which the collector may repeat.
-func (s *Settings) Problem(err error) string {
-	text := fmt.Sprint(err)
-	for _, secret := range s.Headers {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
-		}
-	}
-	return strings.ToValidUTF8(text[:min(len(text), maxProblem)], "")
 }

@@ -168,31 +168,19 @@ func Carry(ctx context.Context, header http.Header) {
 	}
 }
 
-// Trace is the id of the trace that a request says that it is part of, in hexadecimal; "" if it says none.
-func (p Parent) Trace() string {
-	if c := p.context(); c.IsValid() {
-		return c.TraceID().String()
-	}
-	return ""
-}
-
-// Valid is the traceparent that a request says that it is part of; "" if it says none that is valid.
-func (p Parent) Valid() string {
-	c := p.context()
+// Given is the trace that a request says that it is part of: the trace's id in hexadecimal, and the traceparent; both "" if it says
+// none that is valid. That of the metadata counts more than that of the headers.
+func (p Parent) Given() (id, traceparent string) {
+	c := contextOf(p.Traceparent, "")
 	if !c.IsValid() {
-		return ""
+		c = headerContext(p.Header)
+	}
+	if !c.IsValid() {
+		return "", ""
 	}
 	header := http.Header{}
 	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), c), propagation.HeaderCarrier(header))
-	return header.Get(Traceparent)
-}
-
-// context is that of the metadata, or else of the headers.
-func (p Parent) context() trace.SpanContext {
-	if c := contextOf(p.Traceparent, ""); c.IsValid() {
-		return c
-	}
-	return headerContext(p.Header)
+	return c.TraceID().String(), header.Get(Traceparent)
 }
 
 // The headers of W3C Trace Context, and the members of params._meta.

@@ -31,7 +31,7 @@ func TestTheTraceOfARequest(t *testing.T) {
 		"a state that cannot be read":    {Parent{Traceparent: parent, Tracestate: "==,,"}, traceID},
 		"a parent that is much too long": {Parent{Traceparent: parent + strings.Repeat("0", 1<<16)}, ""},
 	} {
-		if got := row.from.Trace(); got != row.want {
+		if got, _ := row.from.Given(); got != row.want {
 			t.Errorf("%s: %q, want %q", name, got, row.want)
 		}
 	}
@@ -47,7 +47,7 @@ func FuzzParent(f *testing.F) {
 		f.Fatal("it is on")
 	}
 	f.Fuzz(func(t *testing.T, traceparent, tracestate, header string) {
-		id := Parent{Traceparent: traceparent, Tracestate: tracestate, Header: http.Header{"Traceparent": {header}, "Tracestate": {tracestate}}}.Trace()
+		id, _ := Parent{Traceparent: traceparent, Tracestate: tracestate, Header: http.Header{"Traceparent": {header}, "Tracestate": {tracestate}}}.Given()
 		if id != "" && (len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" || strings.Trim(id, "0") == "") {
 			t.Errorf("%q and %q give the trace %q", traceparent, header, id)
 		}

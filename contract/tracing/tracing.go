@@ -7,10 +7,6 @@ package tracing
 import (
 	"context"
 	"log/slog"
-	"reflect"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -45,17 +41,13 @@ type Settings struct {
 type Tracer struct {
 	log     *slog.Logger
 	dropped func(reason string, spans int)
-	active  atomic.Pointer[Active]
-
-	mu       sync.Mutex
-	settings *Settings
-	ending   sync.WaitGroup
+	sink    Sink[Active]
 }
 
 // New returns a Tracer that is off. dropped is told of spans that do not reach the collector: reason is DroppedFull or
 // DroppedFailed.
 func New(log *slog.Logger, dropped func(reason string, spans int)) *Tracer {
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) // export.go tells of what fails
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) // Failures tells of what fails
 	return &Tracer{log: log, dropped: dropped}
 }
 
@@ -71,42 +63,30 @@ func (t *Tracer) Active() *Active {
 	if t == nil {
 		return nil
 	}
-	return t.active.Load()
+	return t.sink.Active()
 }
 
-// endPatience is how long the last spans may take on their way to the collector.
-const endPatience = 5 * time.Second
-
-// Configure changes the settings; nil turns tracing off, unless the environment turns it on. What was recorded before is still sent to where it belongs.
-func (t *Tracer) Configure(s *Settings) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if s != nil && t.settings != nil && reflect.DeepEqual(s, t.settings) || s == nil && t.settings == nil {
-		return
-	}
-	t.settings = s
-	var next *Active
-	if s != nil {
-		var err error
-		if next, err = t.activate(s); err != nil {
-			t.log.Error("Traces cannot be sent", "problem", err.Error())
-		}
-	}
-	if old := t.active.Swap(next); old != nil {
-		t.ending.Go(old.end)
-	}
-}
+// Configure changes the settings; nil turns tracing off. What was recorded before is still sent to where it belongs.
+func (t *Tracer) Configure(s *Settings) { t.sink.Configure(s, t.open, end) }
 
 // Close sends what was recorded, and turns tracing off.
 func (t *Tracer) Close() {
 	t.Configure(nil)
-	t.ending.Wait()
+	t.sink.Wait()
 }
 
-func (a *Active) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
-	defer cancel()
-	_ = a.provider.Shutdown(ctx) // export.go tells of what fails
+// open returns what records by settings; nil if it cannot be made.
+func (t *Tracer) open(s *Settings) *Active {
+	a, err := t.activate(s)
+	if err != nil {
+		t.log.Error("Traces cannot be sent", "problem", err.Error())
+		return nil
+	}
+	return a
+}
+
+func end(ctx context.Context, a *Active) {
+	_ = a.provider.Shutdown(ctx) // Failures tells of what fails
 }
 
 // activate makes what records and sends spans.

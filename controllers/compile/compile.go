@@ -158,10 +158,10 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 	entry.MetricsPerModel = e.Spec.Observability.Metrics == v1alpha1.MetricsPerModel
 	if tracing := e.Spec.Observability.Tracing; tracing != nil {
 		entry.Tracing = &contract.Tracing{
-			URL: tracing.Endpoint, Protocol: string(tracing.EffectiveProtocol()), RatePerMillion: int(tracing.EffectiveSamplingRatePerMillion()),
-			Headers:    tracing.HeadersSecretRef != nil,
-			Arguments:  tracing.RecordArguments == v1alpha1.RecordArgumentNames,
-			Statements: tracing.RecordStatements == v1alpha1.RecordStatementText,
+			Collector:      collectorEntry(&tracing.CollectorSpec),
+			RatePerMillion: int(tracing.EffectiveSamplingRatePerMillion()),
+			Arguments:      tracing.RecordArguments == v1alpha1.RecordArgumentNames,
+			Statements:     tracing.RecordStatements == v1alpha1.RecordStatementText,
 		}
 	}
 	if kept := e.Spec.Idempotency; kept != nil {
@@ -221,7 +221,11 @@ func auditLines(spec *v1alpha1.AuditLinesSpec) contract.AuditLines {
 		}
 	}
 	if to := spec.OTLP; to != nil {
-		lines.OTLP = &contract.Collector{URL: to.Endpoint, Protocol: string(to.EffectiveProtocol()), Headers: to.HeadersSecretRef != nil}
+		lines.OTLP = new(collectorEntry(to))
 	}
 	return lines
+}
+
+func collectorEntry(spec *v1alpha1.CollectorSpec) contract.Collector {
+	return contract.Collector{URL: spec.Endpoint, Protocol: string(spec.EffectiveProtocol()), Headers: spec.HeadersSecretRef != nil}
 }

@@ -34,14 +34,17 @@ const maxSent = 64
 func (p *Program) ChangeCame(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if c := &p.changes; c.tracer.Active() != nil && c.next.came.IsZero() {
+	if c := &p.changes; c.on() && c.next.came.IsZero() {
 		c.next.came = now
 	}
 }
 
+// on reports whether traces are on.
+func (c *changes) on() bool { return c.tracer.Active() != nil }
+
 // compiled notes when what has come was compiled, and whether some part has to be written for it.
 func (c *changes) compiled(from, to time.Time, pending bool) {
-	if c.tracer.Active() == nil || !pending {
+	if !pending {
 		c.next = change{}
 		return
 	}

@@ -111,7 +111,9 @@ func (p *Program) CompiledIn(took time.Duration, removals int, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lastCompile = compileRun{at: now, took: took, removals: removals}
-	p.changes.compiled(now.Add(-took), now, len(p.compiler.Pending()) > 0)
+	if p.changes.on() {
+		p.changes.compiled(now.Add(-took), now, len(p.compiler.Pending()) > 0)
+	}
 }
 
 // refresh takes in a newer state of a token that asks for nothing else.
@@ -197,7 +199,9 @@ func (p *Program) Wrote(next NextPart, now time.Time) {
 	if !next.Pending.Urgent {
 		p.written = now
 	}
-	p.changes.wrote(next.Pending.Index, next.Revision, now, len(p.compiler.Pending()) > 0)
+	if p.changes.on() {
+		p.changes.wrote(next.Pending.Index, next.Revision, now, len(p.compiler.Pending()) > 0)
+	}
 }
 
 // Reduce returns a part that takes something away so that it fits, if the stored one is known.

@@ -171,7 +171,9 @@ func (p *Program) Observe(reports PodReports, now time.Time) (tokens []types.Nam
 	}
 	first := !p.observed
 	p.observed = true
-	p.changes.applied(p.endpoint.String(), p.everyPodHas, next.pods, now)
+	if len(p.changes.sent) > 0 {
+		p.changes.applied(p.endpoint.String(), p.everyPodHas, next.pods, now)
+	}
 	others = p.checkRemovals(now, first) || others
 	p.catchUp(now)
 	return p.otherwiseApplied(before, next, first), others || p.overtakenBy > 0

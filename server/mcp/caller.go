@@ -28,9 +28,7 @@ func (c *callContext) Value(key any) any {
 	switch key.(type) {
 	case share.Key:
 		return c
-	case audit.OriginKey:
-		return c.from
-	case tracing.GivenKey:
+	case audit.OriginKey, tracing.GivenKey:
 		return c.from
 	}
 	return c.Context.Value(key)
@@ -41,23 +39,22 @@ func (x *exchange) Caller() *audit.Caller {
 	c := &audit.Caller{Address: hostOf(x.address), Client: x.header.Get("User-Agent")}
 	c.Trace = tracing.ID(x.ctx)
 	if m := x.asked; m != nil {
-		c.Request = string(m.id)
-		if isString(m.id) {
-			c.Request = stringValue(m.id)
-		}
+		c.Request = m.idText()
 		if info := clientOf(m.inside.meta.clientInfo); info != "" {
 			c.Client = info
 		}
 	}
 	if c.Trace == "" {
-		parent := x.parent(x.asked)
-		c.Trace, c.Traceparent = parent.Trace(), parent.Valid()
+		c.Trace, c.Traceparent = x.parent(x.asked).Given()
 	}
 	return c
 }
 
 // Traceparent is the traceparent that came with the message (tracing.Given).
-func (x *exchange) Traceparent() string { return x.parent(x.asked).Valid() }
+func (x *exchange) Traceparent() string {
+	_, traceparent := x.parent(x.asked).Given()
+	return traceparent
+}
 
 // hostOf is the IP address of host:port.
 func hostOf(address string) string {

@@ -116,6 +116,14 @@ func (x *exchange) answerTo(m *message) (status int) {
 	return x.traced(m, method, (*exchange).request)
 }
 
+// idText is the message's id as text, without quotes.
+func (m *message) idText() string {
+	if isString(m.id) {
+		return stringValue(m.id)
+	}
+	return string(m.id)
+}
+
 // replyID returns the id for the answer to a message.
 func (m *message) replyID() []byte {
 	if isString(m.id) || isInteger(m.id) {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"net"
 	"strconv"
 	"time"
 
@@ -59,11 +58,7 @@ func (x *exchange) describeRequest(m *message, method string) {
 		x.span.Set(tracing.MCPProtocol.String(quoted(x.protocol.requested)))
 	}
 	if m != nil && m.id != nil {
-		id := string(m.id)
-		if isString(m.id) {
-			id = stringValue(m.id)
-		}
-		x.span.Set(tracing.RequestID.String(quoted(id)))
+		x.span.Set(tracing.RequestID.String(quoted(m.idText())))
 	}
 	x.describeCaller()
 	if x.waited >= waitWorthTelling {
@@ -78,9 +73,7 @@ func (x *exchange) describeCaller() {
 	if x.token.Subject() != "" {
 		x.span.Set(tracing.Caller.String(x.token.Caller()))
 	}
-	if host, _, err := net.SplitHostPort(x.address); err == nil {
-		x.span.Set(tracing.ClientAddress.String(host))
-	}
+	x.span.Set(tracing.ClientAddress.String(hostOf(x.address)))
 }
 
 // describeResult says what came of a call, without a value of it. What was called package tools says.

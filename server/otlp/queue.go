@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 
@@ -25,7 +23,10 @@ type queue struct {
 
 func newQueue(to sdklog.Exporter, log *slog.Logger, dropped func(string, int), settings *tracing.Settings) *queue {
 	q := &queue{dropped: dropped}
-	q.Processor = sdklog.NewBatchProcessor(&exporter{Exporter: to, queue: q, log: log, settings: settings},
+	q.Processor = sdklog.NewBatchProcessor(&exporter{
+		Exporter: to, queue: q,
+		failures: tracing.NewFailures(log, settings, dropped, "Audit lines could not be sent to the collector; they are on standard output all the same", "lines"),
+	},
 		sdklog.WithMaxQueueSize(maxWaiting), sdklog.WithExportMaxBatchSize(maxBatch), sdklog.WithExportTimeout(exportTimeout))
 	return q
 }
@@ -33,7 +34,7 @@ func newQueue(to sdklog.Exporter, log *slog.Logger, dropped func(string, int), s
 // OnEmit implements sdklog.Processor.
 func (q *queue) OnEmit(ctx context.Context, r *sdklog.Record) error {
 	if !q.enter(bytesOf(r)) {
-		q.dropped(DroppedFull, 1)
+		q.dropped(tracing.DroppedFull, 1)
 		return nil
 	}
 	return q.Processor.OnEmit(ctx, r)
@@ -69,30 +70,23 @@ func (q *queue) dropRest() {
 	q.lines, q.bytes = 0, 0
 	q.mu.Unlock()
 	if rest > 0 {
-		q.dropped(DroppedFailed, rest)
+		q.dropped(tracing.DroppedFailed, rest)
 	}
 }
 
-// exporter counts what it could not send, and tells of it once a minute.
+// exporter notes what it could not send.
 type exporter struct {
 	sdklog.Exporter
 	queue    *queue
-	log      *slog.Logger
-	settings *tracing.Settings
-	told     atomic.Int64
+	failures *tracing.Failures
 }
 
 // Export implements sdklog.Exporter. Its error goes no further: it may have what the collector said.
 func (e *exporter) Export(ctx context.Context, records []sdklog.Record) error {
 	err := e.Exporter.Export(ctx, records)
 	e.queue.leave(records)
-	if err == nil {
-		return nil
-	}
-	e.queue.dropped(DroppedFailed, len(records))
-	now, last := time.Now().Unix(), e.told.Load()
-	if now >= last+60 && e.told.CompareAndSwap(last, now) {
-		e.log.Warn("Audit lines could not be sent to the collector; they are on standard output all the same", "lines", len(records), "error", e.settings.Problem(err))
+	if err != nil {
+		e.failures.Note(len(records), err)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ const eventName = "mcp_admin.audit"
 
 // Receive implements audit.Receiver: it queues a line.
 func (s *Sender) Receive(ctx context.Context, l *audit.Line) {
-	to := s.active.Load()
+	to := s.sink.Active()
 	if to == nil {
 		return
 	}

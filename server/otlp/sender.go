@@ -5,10 +5,7 @@ package otlp
 import (
 	"context"
 	"log/slog"
-	"reflect"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc"
@@ -17,12 +14,6 @@ import (
 	sdklog "go.opentelemetry.io/otel/sdk/log"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
-)
-
-// Why lines are dropped: too many wait for the collector, or it did not take them.
-const (
-	DroppedFull   = "queue_full"
-	DroppedFailed = "export_failed"
 )
 
 // What bounds the memory of lines that wait, and the time that a collector has.
@@ -37,15 +28,11 @@ const (
 type Sender struct {
 	log     *slog.Logger
 	dropped func(reason string, lines int)
-	active  atomic.Pointer[active]
-
-	mu       sync.Mutex
-	settings *tracing.Settings
-	ending   sync.WaitGroup
+	sink    tracing.Sink[active]
 }
 
-// NewSender returns a Sender that is off. dropped is told of lines that do not reach the collector: reason is DroppedFull or
-// DroppedFailed.
+// NewSender returns a Sender that is off. dropped is told of lines that do not reach the collector: reason is
+// tracing.DroppedFull or tracing.DroppedFailed.
 func NewSender(log *slog.Logger, dropped func(reason string, lines int)) *Sender {
 	return &Sender{log: log, dropped: dropped}
 }
@@ -57,40 +44,28 @@ type active struct {
 	queue    *queue
 }
 
-// endPatience is how long the last lines may take on their way to the collector.
-const endPatience = 5 * time.Second
-
 // Configure changes the settings; nil turns sending off. Lines that wait are still sent to where they belong. Settings about spans
 // have no effect.
-func (s *Sender) Configure(settings *tracing.Settings) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if settings != nil && s.settings != nil && reflect.DeepEqual(settings, s.settings) || settings == nil && s.settings == nil {
-		return
-	}
-	s.settings = settings
-	var next *active
-	if settings != nil {
-		var err error
-		if next, err = s.activate(settings); err != nil {
-			s.log.Error("Audit lines cannot be sent to the collector", "problem", settings.Problem(err))
-		}
-	}
-	if old := s.active.Swap(next); old != nil {
-		s.ending.Go(old.end)
-	}
-}
+func (s *Sender) Configure(settings *tracing.Settings) { s.sink.Configure(settings, s.open, end) }
 
 // Close sends what waits, and turns sending off.
 func (s *Sender) Close() {
 	s.Configure(nil)
-	s.ending.Wait()
+	s.sink.Wait()
 }
 
-func (a *active) end() {
-	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
-	defer cancel()
-	_ = a.provider.Shutdown(ctx) // the queue tells of what fails
+// open returns what sends by settings; nil if it cannot be made.
+func (s *Sender) open(settings *tracing.Settings) *active {
+	a, err := s.activate(settings)
+	if err != nil {
+		s.log.Error("Audit lines cannot be sent to the collector", "problem", settings.Problem(err))
+		return nil
+	}
+	return a
+}
+
+func end(ctx context.Context, a *active) {
+	_ = a.provider.Shutdown(ctx) // tracing.Failures tells of what fails
 	a.queue.dropRest()
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/metric"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
-	"github.com/mcp-admin/mcp-admin-operator/server/otlp"
 )
 
 // Form is the form of a request's body (docs/design/http.md, "Forms"), as a label.
@@ -78,7 +78,7 @@ func NewMetrics() *Metrics {
 		refused:    prometheus.NewGauge(metric.GaugeOpts("mcp_admin_config_refused")),
 		database:   prometheus.NewGauge(metric.GaugeOpts("mcp_admin_database_up")),
 	}
-	for _, reason := range []string{LostUnwritten, otlp.DroppedFull, otlp.DroppedFailed} {
+	for _, reason := range []string{LostUnwritten, tracing.DroppedFull, tracing.DroppedFailed} {
 		m.auditLost.WithLabelValues(reason) // counted from 0, so that the first loss is an increase
 	}
 	for _, cause := range shortages {

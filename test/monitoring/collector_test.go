@@ -214,7 +214,7 @@ func TestTheCollectorGetsTheAgentsTrace(t *testing.T) {
 					Webhook: &contract.WebhookAction{URL: hook.URL + "/path", Timeout: contract.Duration(time.Minute)},
 				}}}
 				e := harness.Serve(t, database, []contract.Model{model}, []contract.Token{agent}, func(c *contract.Config) {
-					c.Endpoint.Tracing = &contract.Tracing{URL: "http://" + address, Protocol: protocol, RatePerMillion: 1_000_000, Arguments: true, Statements: true}
+					c.Endpoint.Tracing = &contract.Tracing{Collector: contract.Collector{URL: "http://" + address, Protocol: protocol}, RatePerMillion: 1_000_000, Arguments: true, Statements: true}
 				})
 				for n, call := range []struct{ tool, arguments, tree string }{
 					{"get_book", `{"id":1}`, "tools/call get_book\n  SELECT book\n"},

@@ -81,7 +81,7 @@ func InCluster(ctx context.Context, k *cluster.Cluster, name string, via Route) 
 // Session is a connection to an endpoint as the holder of a token. Who opened it closes it.
 type Session struct{ *mcp.ClientSession }
 
-// Open connects to the endpoint; client is what the endpoint is told who calls. If the token is refused, the error says what the cluster
+// Open connects to the endpoint, and names client as the program that calls. If the token is refused, the error says what the cluster
 // knows of it.
 func (c *Callee) Open(ctx context.Context, client string) (*Session, error) {
 	caller := &bearer{text: c.text, next: c.transport}
@@ -92,9 +92,14 @@ func (c *Callee) Open(ctx context.Context, client string) (*Session, error) {
 	case err == nil:
 		return &Session{session}, nil
 	case caller.refused.Load():
-		return nil, fmt.Errorf("%s refuses the token: %s", c.url, whyRefused(c.token, time.Now()))
+		return nil, c.refused()
 	}
 	return nil, fmt.Errorf("%s: %w", c.url, err)
+}
+
+// refused says that the endpoint refuses the token, and what the cluster knows of it.
+func (c *Callee) refused() error {
+	return fmt.Errorf("%s refuses the token: %s", c.url, whyRefused(c.token, time.Now()))
 }
 
 // Tools are the tools that the token sees.
@@ -136,14 +141,14 @@ type Listed struct {
 // maxList bounds a page of a list of tools, in bytes.
 const maxList = 16 << 20
 
-// List lists the tools that the token sees; client is what the endpoint is told who asks.
+// List lists the tools that the token sees. The endpoint is told that client asks.
 func (c *Callee) List(ctx context.Context, client string) ([]Listed, error) {
 	caller := &bearer{text: c.text, next: c.transport}
 	var all []Listed
 	for cursor := ""; ; {
 		page, err := c.listPage(ctx, &http.Client{Transport: caller}, client, cursor)
 		if caller.refused.Load() {
-			return nil, fmt.Errorf("%s refuses the token: %s", c.url, whyRefused(c.token, time.Now()))
+			return nil, c.refused()
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.url, err)
 		}

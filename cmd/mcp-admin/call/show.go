@@ -73,7 +73,7 @@ type Rows struct {
 	Cells [][]string
 	// Counted says how many rows there are, such as "3 rows of 12".
 	Counted string
-	// More says how the next page is asked for; "" if there is none. Notice is what the answer adds.
+	// More says how to ask for the next page; "" if this is the last one. Notice is a remark of the server about the answer.
 	More, Notice string
 }
 

@@ -44,6 +44,13 @@ type Cluster struct {
 	Namespace string
 }
 
+// In is the same cluster with another namespace.
+func (k *Cluster) In(namespace string) *Cluster {
+	other := *k
+	other.Namespace = namespace
+	return &other
+}
+
 // Connect returns the cluster that the flags name. It makes no request.
 func (f *Flags) Connect() (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()

@@ -25,7 +25,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// pageSource is what the page shows of what is served: the manifests, with the statuses that controllers would write.
+// pageSource gives the page the manifests that dev serves, with the statuses that controllers would write.
 type pageSource struct {
 	report *reporter
 	paths  []string

@@ -36,7 +36,7 @@ type reporter struct {
 	page string
 	// whole shows all of what there is, in place of a screenful.
 	whole bool
-	// story is what is printed first in place of a screenful, with the page's link; nil is the screenful.
+	// story makes the text that dev prints first, with the page's link in it. If it is nil, dev prints the usual screenful.
 	story func(o *outcome, link string) string
 	// stdio reports whether one client calls over this process's own input and output.
 	stdio bool

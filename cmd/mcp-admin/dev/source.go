@@ -54,7 +54,7 @@ type outcome struct {
 	endpoint *v1alpha1.MCPEndpoint
 	config   *contract.Config
 	verdicts compile.Verdicts
-	// manifests are what was compiled.
+	// manifests are the objects that the Config was compiled from.
 	manifests *Manifests
 	// texts are the known texts of tokens, files the files of texts that were made here.
 	texts, files map[types.NamespacedName]string

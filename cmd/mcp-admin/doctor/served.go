@@ -18,7 +18,7 @@ func examineServed(ctx context.Context, served *laptop.Served) *Diagnosis {
 	return d
 }
 
-// OfServed is what is wrong with what dev serves, as it says itself.
+// OfServed finds what is wrong with the endpoint that dev serves, from what the server tells of itself.
 func OfServed(served *laptop.Served) *Diagnosis {
 	d := &Diagnosis{Looked: []string{"MCPEndpoint " + served.Endpoint}, Problems: []Problem{}}
 	for _, p := range served.Problems {

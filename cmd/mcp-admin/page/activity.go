@@ -25,7 +25,7 @@ type activity struct {
 	Rows    []callRow
 	Pages   pages
 	Charts  []chart
-	// Day is that of all the rows; "" if they have several.
+	// Day is the day of all rows; "" if the rows are of several days.
 	Day string
 	// Toggle is the query that begins or ends Live.
 	Toggle string

@@ -200,17 +200,10 @@ func (q *request) acts() (any, error) {
 	return c, nil
 }
 
-// at is the cluster with a namespace in mind.
-func (q *request) at(namespace string) *cluster.Cluster {
-	k := *q.source().Cluster()
-	k.Namespace = namespace
-	return &k
-}
-
 // targets are the objects that the query or the form names: a token, the tokens of a group, or the endpoint.
 func (q *request) targets(a *act) ([]client.Object, error) {
 	if !a.ofTokens {
-		e, err := q.at(q.key().Namespace).Endpoint(q.Context(), q.key())
+		e, err := q.source().Cluster().In(q.key().Namespace).Endpoint(q.Context(), q.key())
 		return []client.Object{e}, err
 	}
 	group := q.FormValue("group")
@@ -226,7 +219,7 @@ func (q *request) targets(a *act) ([]client.Object, error) {
 		}
 		group = ""
 	}
-	tokens, err := actions.TokensOf(q.Context(), q.at(namespace), names, group)
+	tokens, err := actions.TokensOf(q.Context(), q.source().Cluster().In(namespace), names, group)
 	objects := make([]client.Object, len(tokens))
 	for i := range tokens {
 		objects[i] = &tokens[i]
@@ -299,7 +292,7 @@ func (q *request) plan() (any, error) {
 	if p.Missing, err = q.may("patch", resource, namespace); err != nil {
 		return nil, err
 	}
-	if managed, err := q.at(namespace).Managed(q.Context(), namespace); err == nil {
+	if managed, err := q.source().Cluster().In(namespace).Managed(q.Context(), namespace); err == nil {
 		p.Unmanaged = !managed
 	} else {
 		q.Unseen = append(q.Unseen, "whether a manager runs: "+Sentence(err))
@@ -332,7 +325,7 @@ func (q *request) perform() (string, error) {
 		if p.refuses(o) != "" {
 			continue
 		}
-		k := q.at(o.GetNamespace())
+		k := q.source().Cluster().In(o.GetNamespace())
 		if err := p.do(q.Context(), k, o, q.page.Now()); err != nil {
 			if changed > 0 {
 				return "", fmt.Errorf("%d of %d are done; then %s was refused: %w", changed, p.Can, cluster.Key(o), err)

@@ -117,7 +117,7 @@ type request struct {
 	Title    string
 	Commands []string
 	Unseen   []string
-	// refresh reloads the part of the page that changes.
+	// Refresh has the browser reload the part of the page that changes.
 	Refresh bool
 }
 

@@ -56,13 +56,6 @@ func (s *source) Person() string { return s.person }
 // Cluster implements page.Source.
 func (s *source) Cluster() *cluster.Cluster { return s.cluster }
 
-// at is the cluster with another namespace in mind.
-func (s *source) at(namespace string) *cluster.Cluster {
-	k := *s.cluster
-	k.Namespace = namespace
-	return &k
-}
-
 // Endpoints implements page.Source. Somebody who may not list all namespaces sees that of the context.
 func (s *source) Endpoints(ctx context.Context) (*page.Endpoints, error) {
 	var list v1alpha1.MCPEndpointList
@@ -87,7 +80,7 @@ func (s *source) Status(ctx context.Context, endpoint types.NamespacedName) (*st
 
 // Objects implements page.Source.
 func (s *source) Objects(ctx context.Context, endpoint types.NamespacedName) (*rights.Objects, error) {
-	return rights.FromCluster(ctx, s.at(endpoint.Namespace), endpoint.Name)
+	return rights.FromCluster(ctx, s.cluster.In(endpoint.Namespace), endpoint.Name)
 }
 
 // Diagnose implements page.Source.
@@ -97,7 +90,7 @@ func (s *source) Diagnose(ctx context.Context) (*doctor.Diagnosis, error) {
 		s.narrow.Store(true)
 		namespace = s.cluster.Namespace
 	}
-	return doctor.Examine(ctx, s.at(namespace), "")
+	return doctor.Examine(ctx, s.cluster.In(namespace), "")
 }
 
 // ForeignKeys implements page.Source. Only the pods know them, and tell them to the manager alone.

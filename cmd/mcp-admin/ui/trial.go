@@ -14,7 +14,7 @@ import (
 
 // Callee implements page.Source.
 func (s *source) Callee(ctx context.Context, _, token types.NamespacedName) (*call.Callee, error) {
-	return call.InCluster(ctx, s.at(token.Namespace), token.Name, call.Route{Tell: func(string) {}})
+	return call.InCluster(ctx, s.cluster.In(token.Namespace), token.Name, call.Route{Tell: func(string) {}})
 }
 
 // Calls implements page.Source: the logs of the endpoint's pods, as "mcp-admin tail" reads them.
@@ -24,6 +24,6 @@ func (s *source) Calls(ctx context.Context, key types.NamespacedName, from time.
 		return nil, err
 	}
 	calls := &page.Calls{From: fmt.Sprintf("in the newest %d lines of each pod's log", tail.LogLines)}
-	calls.Items, calls.Older, err = tail.Read(ctx, s.at(key.Namespace), endpoint, from, page.MostCalls, func(news string) { calls.Unseen = append(calls.Unseen, news) })
+	calls.Items, calls.Older, err = tail.Read(ctx, s.cluster.In(key.Namespace), endpoint, from, page.MostCalls, func(news string) { calls.Unseen = append(calls.Unseen, news) })
 	return calls, err
 }
