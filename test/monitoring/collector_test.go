@@ -200,7 +200,8 @@ func TestTheCollectorGetsTheAgentsTrace(t *testing.T) {
 	c := startCollector(t)
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20") // milliseconds until spans are sent
 	protocols := map[string]string{contract.TracingGRPC: c.grpc, contract.TracingHTTP: c.http}
-	for i, engine := range harness.Engines {
+	traces := 0
+	for _, engine := range harness.Engines {
 		for protocol, address := range protocols {
 			t.Run(engine.Title+"/"+protocol, func(t *testing.T) {
 				hooked := make(chan string, 1)
@@ -226,7 +227,8 @@ func TestTheCollectorGetsTheAgentsTrace(t *testing.T) {
 					{"update_book", `{"id":7,"data":{"title":"Solaris 8"}}`, "tools/call update_book\n(  (SELECT|UPDATE|BATCH) book\n)+  COMMIT\n"},
 					{"action_book", `{"action":"announce","ids":[1]}`, "tools/call action_book\n  SELECT book\n  POST\n"},
 				} {
-					trace := fmt.Sprintf("%032x", 1000*(i+1)+100*len(protocol)+n+1)
+					traces++ // a trace is of one call: spans of two would be one tree
+					trace := fmt.Sprintf("%032x", traces)
 					status, answer := e.Post(text, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"traceparent":"00-%s-%s-01"}}}`,
 						n, call.tool, call.arguments, trace, agentsSpan))
 					if status != http.StatusOK || strings.Contains(answer, "isError") {
