@@ -50,6 +50,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
 	w.run("the page: activity", w.testPageActivity)
 	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
+	w.run("tail with the journal", func(t *testing.T) { w.testTailWithTheJournal(t, pod) })
 	w.run("tail without times", func(t *testing.T) { w.testTailWithoutTimes(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
 	w.run("generate", w.testGenerate)
@@ -259,7 +260,7 @@ func (w *world) testForward(t *testing.T, pod *serverPod) {
 }
 
 func (w *world) testCompletion(t *testing.T) {
-	for args, want := range map[string]string{"call ": "agent\nbot\n:4\n", "doctor ": "shop\n:4\n", "call agent ": ":4\n"} {
+	for args, want := range map[string]string{"call ": "agent\nauditor\nbot\n:4\n", "doctor ": "shop\n:4\n", "call agent ": ":4\n"} {
 		words := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(args, " ")...)
 		var out bytes.Buffer
 		command := newCommand("mcp-admin")

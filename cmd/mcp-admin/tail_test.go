@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -96,4 +99,48 @@ func (w *world) testTailWithoutTimes(t *testing.T, pod *serverPod) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// The journal has what no log tells of, and of what a log tells nothing is shown twice.
+func (w *world) testTailWithTheJournal(t *testing.T, pod *serverPod) {
+	w.expect(t, true, []string{"keeps no audit table (spec.audit)"}, "tail", "shop", "-n", "shop", "--journal-as", "auditor")
+	e := &v1alpha1.MCPEndpoint{ObjectMeta: objectMeta("shop")}
+	w.check(w.k8s.Get(t.Context(), client.ObjectKeyFromObject(e), e))
+	changed := e.DeepCopy()
+	changed.Spec.Audit = &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Name: "shop_log"}}
+	w.check(w.k8s.Patch(t.Context(), changed, client.MergeFrom(e)))
+	w.expect(t, true, []string{"no MCPModelExposure of MCPEndpoint shop shows the table shop_log"}, "tail", "shop", "-n", "shop", "--journal-as", "auditor")
+	x := &v1alpha1.MCPModelExposure{ObjectMeta: objectMeta("changes")}
+	x.Spec.EndpointRef.Name, x.Spec.Table.Name = "shop", "shop_log"
+	x.Spec.Fields.Include = []string{"at", "token", "action", "model", "object_id", "call"}
+	auditor := &v1alpha1.MCPToken{ObjectMeta: objectMeta("auditor")}
+	auditor.Spec.EndpointRef.Name = "shop"
+	auditor.Spec.Permissions = []v1alpha1.PermissionRule{{Models: []string{"changes"}, Verbs: []v1alpha1.Verb{"view"}}}
+	w.create(x, auditor)
+	w.readyToken("auditor")
+	change := func(id, total int) {
+		w.eventually("a change with its journal", func() bool {
+			out, err := w.command("call", "agent", "update_order", fmt.Sprintf("id=%d", id), fmt.Sprintf("data.total=%d", total), "-n", "shop", "--url", "http://"+pod.endpoint+"/mcp/")
+			return err == nil && strings.Contains(out, `"call"`)
+		})
+	}
+	change(1, 501)
+	w.eventually("the auditor reads the journal", func() bool {
+		out, err := w.command("tail", "shop", "-n", "shop", "--journal-as", "auditor")
+		return err == nil && !strings.Contains(out, "  journal\n")
+	})
+	pod.endContainer() // twice: then the log of the first is gone
+	pod.startContainer()
+	change(3, 502)
+	pod.endContainer()
+	pod.startContainer()
+	pod.showRestart()
+	out := w.expect(t, false, []string{"shop/agent  update order 1  ok, 1 changed  journal\n", "what they changed is shown from the journal"}, "tail", "shop", "-n", "shop", "--journal-as", "auditor", "--since", "1h")
+	if strings.Contains(out, "update order 3") || strings.Count(out, "update_order 3 (total)") != 1 {
+		t.Errorf("the change of 3 is not shown once, from the log:\n%s", out)
+	}
+	w.expect(t, false, []string{`"journal":"shop_log","token":"shop/agent","operation":"update","model":"order","ids":["1"],"changed":1,"outcome":"ok","call":"`}, "tail", "shop", "-n", "shop", "--journal-as", "auditor", "-o", "json")
+	w.expect(t, true, []string{`namespace shop has no MCPToken "nobody"`}, "tail", "shop", "-n", "shop", "--journal-as", "nobody")
+	w.expect(t, true, []string{"the journal cannot be read: list_changes: "}, "tail", "shop", "-n", "shop", "--journal-as", "agent")
+	w.expect(t, true, []string{"--journal-as and --follow do not go together"}, "tail", "shop", "-n", "shop", "--journal-as", "auditor", "-f")
 }

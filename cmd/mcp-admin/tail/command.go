@@ -29,6 +29,8 @@ type options struct {
 	file string
 	// token is the namespace and name of the MCPToken whose lines are shown; "" is any.
 	token string
+	// journalAs is the name of the MCPToken that may view the audit table; "" if only logs are read.
+	journalAs string
 }
 
 // Command returns the command.
@@ -44,16 +46,18 @@ have lines, with the cause. Calls that read have lines if the endpoint asks for 
 With -f it goes on: through restarts of containers, and with new pods. Of a container that was restarted, the log of the one
 before is read, too. With -o json each line is as the server wrote it, with the pod's name; lines in the format OCSF are read, too.
 Logs of pods that are gone are gone, and tail says so: for a record that stays, let the endpoint keep an audit table (spec.audit), and
-its lines in files (spec.observability.audit.files). The table is read through the endpoint: "mcp-admin call" with an MCPToken that may
-view it.
+its lines in files (spec.observability.audit.files). --journal-as reads the table beside the logs, through the endpoint, as the holder of
+an MCPToken that may view it: a line for each call that changed something and that no log tells of.
 
 With --file it reads a file in the place of a cluster: what "mcp-admin dev" printed, or logs that were kept. Of a folder it reads the
 files whose names end in .jsonl. All else in a file is passed over. --file - reads standard input, line by line as they come.
 
-Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
+Rights: get mcpendpoints, list pods, get pods/log; with --journal-as list mcpmodelexposures, get mcptokens and that MCPToken's
+Secret, and create pods/portforward unless the endpoint is public; none with --file.`,
 		Example: `  mcp-admin tail shop -n shop
   mcp-admin tail shop -n shop -f --since 10m
   mcp-admin tail shop -n shop --token agent --since 12h -o csv > agent.csv
+  mcp-admin tail shop -n shop --since 720h --journal-as auditor
   mcp-admin tail --file /mnt/audit/shop --since 720h
   mcp-admin tail shop -n shop -f -o json | jq 'select(.outcome!="ok")'
   mcp-admin tail shop -n shop --since 24h -o json | jq 'select(.cause=="inactive" or .cause=="expired")'
@@ -63,6 +67,9 @@ Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
 		ValidArgsFunction: o.CompleteEndpoint,
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := usage.Apart(command.Flags(), "file", "a file is read to its end", "follow"); err != nil {
+				return err
+			}
+			if err := usage.Apart(command.Flags(), "journal-as", "the journal is read once, beside the logs", "follow", "file"); err != nil {
 				return err
 			}
 			if o.since < 0 {
@@ -84,6 +91,7 @@ Rights: get mcpendpoints, list pods, get pods/log; none with --file.`,
 	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with new lines until interrupted")
 	flags.StringVar(&o.file, "file", "", "`FILE` or folder of files with lines to show; - is standard input")
 	flags.StringVar(&o.token, "token", "", "only lines of this `TOKEN`: NAME, in the endpoint's namespace, or NAMESPACE/NAME")
+	flags.StringVar(&o.journalAs, "journal-as", "", "also read the endpoint's audit table, as the holder of this `TOKEN`, an MCPToken of its namespace that may view it")
 	flags.DurationVar(&o.since, "since", 0, "only lines that are younger than this `TIME`, such as 10m; 0 is all")
 	return command
 }
@@ -195,6 +203,11 @@ func (o *options) run(ctx context.Context, k *cluster.Cluster, name string, out,
 		return err
 	}
 	r := &reader{cluster: k, endpoint: cluster.Key(endpoint), from: o.from(), tell: func(news string) { fmt.Fprintln(errOut, "#", news) }}
+	if o.journalAs != "" {
+		if r.journal, err = openJournal(ctx, k, endpoint, o.journalAs, r.tell); err != nil {
+			return err
+		}
+	}
 	show := o.shown(o.printer(out), endpoint.Namespace)
 	if o.follow {
 		return r.follow(ctx, show)

@@ -49,6 +49,9 @@ type record struct {
 	// Seconds is how long it took; nil if the line does not tell.
 	Seconds *float64 `json:"seconds"`
 
+	// Journal is the audit table from which the line was made; "" if a server wrote it.
+	Journal string `json:"journal"`
+
 	// These are of callers that were not let in.
 	Cause     string `json:"cause"`
 	Condition string `json:"condition"`
@@ -122,7 +125,7 @@ func printJSON(out io.Writer, l line) error {
 // csvHeader names the columns of CSV, in the order of csvRow.
 var csvHeader = []string{
 	"time", "token", "subject", "tool", "model", "operation", "ids", "fields", "rows", "changed", "dry_run", "outcome", "call", "asked", "address", "client", "request", "trace", "cause", "condition", "token_id",
-	"issuer", "more_refused", "pod",
+	"issuer", "more_refused", "pod", "journal",
 }
 
 // csvRow is a line as CSV; lists have spaces between their elements.
@@ -138,7 +141,7 @@ func csvRow(l line) []string {
 	row := []string{
 		l.at.UTC().Format(time.RFC3339Nano), r.Token, r.Subject, r.Tool, r.Model, r.Operation, strings.Join(r.IDs, " "), strings.Join(r.Fields, " "), rows,
 		strconv.Itoa(r.Changed), strconv.FormatBool(r.DryRun), r.Outcome, r.Call, r.Asked, r.Address, r.Client, r.Request, r.Trace, r.Cause, r.Condition, r.TokenID,
-		r.Issuer, more, l.pod,
+		r.Issuer, more, l.pod, r.Journal,
 	}
 	for i := range row {
 		row[i] = formula.Disarm(row[i]) // callers choose many of them
@@ -164,7 +167,7 @@ func csvPrinter(out io.Writer) func(line) error {
 // printText prints a line for people. Callers chose the ids and the subject: no line break in them begins a line.
 func printText(screen *output.Screen, l line) error {
 	r := &l.record
-	who, what := cmp.Or(r.Token, r.TokenID, "unknown"), r.Tool
+	who, what := cmp.Or(r.Token, r.TokenID, "unknown"), cmp.Or(r.Tool, r.Operation+" "+r.Model)
 	if r.Subject != "" {
 		who += " as " + r.Subject
 	}
@@ -193,9 +196,12 @@ func printText(screen *output.Screen, l line) error {
 	if r.DryRun {
 		outcome += ", dry run"
 	}
-	where := ""
-	if l.pod != "" {
-		where = "  " + screen.Styled(output.Faint, l.pod)
+	where := l.pod
+	if r.Journal != "" {
+		where = "journal"
+	}
+	if where != "" {
+		where = "  " + screen.Styled(output.Faint, where)
 	}
 	_, err := fmt.Fprintf(screen, "%s  %s  %s  %s%s\n", screen.Styled(output.Faint, l.at.Local().Format("2006-01-02 15:04:05.000")), output.Printable(who), output.Printable(what), outcome, where)
 	return err

@@ -31,12 +31,21 @@ type reader struct {
 	from time.Time
 	// tell says what happens beside the lines.
 	tell func(string)
+	// journal is the audit table, which is read beside the logs; nil if it is not.
+	journal *journal
 	// untimed is set once a node has refused to say when it took a line.
 	untimed atomic.Bool
 }
 
 // read prints all lines that are there, and says which are not.
 func (r *reader) read(ctx context.Context, endpoint *v1alpha1.MCPEndpoint, show func(line) error) error {
+	var changes []line
+	if r.journal != nil {
+		var err error
+		if changes, err = r.journal.read(ctx, r.from); err != nil {
+			return fmt.Errorf("the journal cannot be read: %w", err)
+		}
+	}
 	pods, err := r.cluster.Pods(ctx, r.endpoint)
 	if err != nil {
 		return err
@@ -53,6 +62,7 @@ func (r *reader) read(ctx context.Context, endpoint *v1alpha1.MCPEndpoint, show 
 		r.tell("the endpoint has no pods")
 	}
 	r.tellMissing(pods, &endpoint.Spec)
+	lines = append(lines, withoutLogged(changes, lines)...)
 	sortByTime(lines)
 	for _, l := range lines {
 		if err := show(l); err != nil {
@@ -68,8 +78,11 @@ func (r *reader) tellMissing(pods []corev1.Pod, spec *v1alpha1.MCPEndpointSpec) 
 	if files := spec.Observability.Audit.Files; files != nil {
 		elsewhere = fmt.Sprintf("; claim %s has them, in its folder %s", files.ClaimRef.Name, r.endpoint.Name)
 	}
-	if spec.Audit != nil {
-		elsewhere += fmt.Sprintf("; table %s of the database has what was changed (docs/objects/history.md says how to read it)", spec.Audit.Table.Name)
+	switch {
+	case r.journal != nil:
+		elsewhere += "; what they changed is shown from the journal"
+	case spec.Audit != nil:
+		elsewhere += fmt.Sprintf("; table %s of the database has what was changed: --journal-as TOKEN reads it", spec.Audit.Table.Name)
 	}
 	var oldest time.Time
 	for i := range pods {
