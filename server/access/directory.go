@@ -155,15 +155,25 @@ func (d *Directory) read(part *contract.TokenPart, index, parts int, known map[s
 	if part == nil {
 		return p
 	}
-	p.refused = &refusedIndex{from: part, index: index, of: parts}
+	p.refused = &refusedIndex{inForce: make([]publicName, 0, len(part.Tokens))}
 	p.entries = make([]entry, 0, len(part.Tokens))
 	common := commonClaims(part.Tokens)
 	for i := range part.Tokens {
 		t := &part.Tokens[i]
-		if !t.InForce() || contract.PartOf(t.Namespace, t.Name, parts) != index || len(contract.Missing(t.Requires)) > 0 {
+		if contract.PartOf(t.Namespace, t.Name, parts) != index {
+			continue
+		}
+		if !t.InForce() {
+			p.refused.tokens = append(p.refused.tokens, knownToken{t.Namespace + "/" + t.Name, t.PublicID, t.Refused, t.RefusedSums})
 			continue
 		}
 		h, first := d.holderOf(t, index), len(p.entries)
+		if t.PublicID != "" {
+			p.refused.inForce = append(p.refused.inForce, publicName{t.PublicID, h.name})
+		}
+		if len(contract.Missing(t.Requires)) > 0 {
+			continue
+		}
 		if t.Identity != nil {
 			p.addIdentity(h, common)
 		} else {

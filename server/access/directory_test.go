@@ -1,6 +1,8 @@
 package access
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -303,5 +305,21 @@ func TestTheTokensInForceAreThoseThatAreLetIn(t *testing.T) {
 		if !slices.Equal(got, wanted) {
 			t.Errorf("at %d there are %q, want %q", now, got, wanted)
 		}
+	}
+}
+
+// Whoever gives the parts drops their tokens then, as source does: why somebody is refused is known all the same.
+func TestRefusalsAreExplainedOfPartsWithoutTokens(t *testing.T) {
+	const text = "mcp_AAAAAAAAAAAAAAAA.ssssssssssssssssssssssssssssssssssssssssssM"
+	sum := sha256.Sum256([]byte(text))
+	twice := sha256.Sum256(sum[:])
+	part := &contract.TokenPart{Tokens: []contract.Token{{
+		Namespace: "shop", Name: "agent", PublicID: "mcp_AAAAAAAAAAAAAAAA", Refused: "Inactive", RefusedSums: []string{hex.EncodeToString(twice[:])},
+	}}}
+	d := NewDirectory().With([]*contract.TokenPart{part})
+	part.Tokens = nil
+	got := d.WhyRefused(Bearer{Text: text, Sum: sum}, nil, time.Now())
+	if want := (Cause{Reason: Inactive, Token: "shop/agent", PublicID: "mcp_AAAAAAAAAAAAAAAA", Condition: "Inactive", Genuine: true}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -62,7 +62,7 @@ func (d *Directory) WhyRefused(shown Bearer, caller *identity.Caller, now time.T
 	}
 	if t := d.withPublicID(cause.PublicID); t != nil {
 		// The manager may not have known the token's text when it wrote the entry.
-		if cause.of(t); t.Refused == "" || len(t.RefusedSums) > 0 {
+		if cause.of(t); t.refused == "" || len(t.sums) > 0 {
 			cause.Reason, cause.Condition = OtherText, ""
 		}
 	}
@@ -76,9 +76,9 @@ const (
 )
 
 // of makes a token that is not in force the cause.
-func (c *Cause) of(t *contract.Token) {
-	c.Token, c.Condition = t.Namespace+"/"+t.Name, t.Refused
-	switch t.Refused {
+func (c *Cause) of(t *knownToken) {
+	c.Token, c.Condition = t.name, t.refused
+	switch t.refused {
 	case conditionExpired:
 		c.Reason = Expired
 	case conditionInactive:
@@ -88,30 +88,38 @@ func (c *Cause) of(t *contract.Token) {
 	}
 }
 
+// A knownToken is what refusals need of an MCPToken. It is kept in the place of the part's own entry: whoever gave the part drops those,
+// as they are most of its memory.
+type knownToken struct {
+	// name is its namespace and name. publicID, refused and sums are as in contract.Token; an MCPToken in force has but its public id.
+	name, publicID, refused string
+	sums                    []string
+}
+
+// publicName is the public id and the name of an MCPToken in force: there are many.
+type publicName struct{ id, name string }
+
 // A refusedIndex finds the tokens of a part by what refused callers show. It is made when the first caller is refused. Safe for concurrent
 // use.
 type refusedIndex struct {
+	tokens     []knownToken
+	inForce    []publicName
 	make       sync.Once
-	from       *contract.TokenPart
-	index, of  int
-	bySum      map[hash]*contract.Token
-	byPublicID map[string]*contract.Token
+	bySum      map[hash]*knownToken
+	byPublicID map[string]*knownToken
 }
 
 func (x *refusedIndex) fill() {
-	x.bySum, x.byPublicID = map[hash]*contract.Token{}, map[string]*contract.Token{}
-	for i := range x.from.Tokens {
-		t := &x.from.Tokens[i]
-		if contract.PartOf(t.Namespace, t.Name, x.of) != x.index {
-			continue
+	x.bySum, x.byPublicID = map[hash]*knownToken{}, map[string]*knownToken{}
+	for _, t := range x.inForce {
+		x.byPublicID[t.id] = &knownToken{name: t.name, publicID: t.id}
+	}
+	for i := range x.tokens {
+		t := &x.tokens[i]
+		if t.publicID != "" {
+			x.byPublicID[t.publicID] = t
 		}
-		if t.PublicID != "" {
-			x.byPublicID[t.PublicID] = t
-		}
-		if t.InForce() {
-			continue
-		}
-		for _, text := range t.RefusedSums {
+		for _, text := range t.sums {
 			var sum hash
 			if n, err := hex.Decode(sum[:], []byte(text)); len(text) == 2*len(sum) && err == nil && n == len(sum) {
 				x.bySum[sum] = t
@@ -121,20 +129,20 @@ func (x *refusedIndex) fill() {
 }
 
 // refused is the token that has a RefusedSum, or nil.
-func (d *Directory) refused(sum hash) *contract.Token {
-	return d.indexed(func(x *refusedIndex) *contract.Token { return x.bySum[sum] })
+func (d *Directory) refused(sum hash) *knownToken {
+	return d.indexed(func(x *refusedIndex) *knownToken { return x.bySum[sum] })
 }
 
 // withPublicID is the token whose text has that public part, or nil.
-func (d *Directory) withPublicID(id string) *contract.Token {
+func (d *Directory) withPublicID(id string) *knownToken {
 	if id == "" {
 		return nil
 	}
-	return d.indexed(func(x *refusedIndex) *contract.Token { return x.byPublicID[id] })
+	return d.indexed(func(x *refusedIndex) *knownToken { return x.byPublicID[id] })
 }
 
 // indexed is the first token that look finds in the index of a part, or nil.
-func (d *Directory) indexed(look func(*refusedIndex) *contract.Token) *contract.Token {
+func (d *Directory) indexed(look func(*refusedIndex) *knownToken) *knownToken {
 	for _, part := range d.parts {
 		if part.from == nil {
 			continue
