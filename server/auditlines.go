@@ -15,7 +15,7 @@ import (
 func auditSettings(e *contract.Endpoint) audit.Settings {
 	files := e.AuditLines.Files
 	return audit.Settings{
-		OCSF: e.AuditLines.OCSF, Endpoint: e.Namespace + "/" + e.Name,
+		OCSF: e.AuditLines.OCSF, Required: e.AuditLines.Required, Endpoint: e.Namespace + "/" + e.Name,
 		Files: audit.FolderLimits{MaxFileBytes: files.MaxFileBytes, MaxTotalBytes: files.MaxTotalBytes, MaxAge: time.Duration(files.MaxAge)},
 	}
 }

@@ -174,7 +174,8 @@ func (o *serveOptions) auditLines() (lines *audit.Log, closeLines func(), err er
 			}
 		}
 		folder := audit.NewFolder(o.auditDir, pod, nil)
-		outputs, closeLines = append(outputs, folder), func() { _ = folder.Close() }
+		// A folder may be full: it comes first, so that standard output tells of no answer that was not given.
+		outputs, closeLines = []io.Writer{folder, os.Stdout}, func() { _ = folder.Close() }
 	}
 	lines = audit.NewLog(outputs...)
 	lines.Pod, lines.Version = pod, version.String()

@@ -43,6 +43,16 @@ func (r *Refused) about() About {
 	return About{Token: r.Token, Subject: cut(r.Subject), Operation: OperationAuthenticate, Outcome: OutcomeRefused}
 }
 
+// unanswered is what is true of a call that is not answered because its line could not be written: nobody saw a row.
+func (r *Read) unanswered() *Read {
+	unseen := *r
+	unseen.Shown, unseen.Bytes, unseen.Outcome = Shown{}, 0, outcomeUnavailable
+	return &unseen
+}
+
+// outcomeUnavailable is the code of a call that is not answered because its line could not be written.
+const outcomeUnavailable = "unavailable"
+
 // draft is a line that is being written. Drafts are used again.
 type draft struct {
 	text bytes.Buffer

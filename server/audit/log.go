@@ -15,6 +15,8 @@ import (
 type Settings struct {
 	// OCSF has each line be an event of the Open Cybersecurity Schema Framework.
 	OCSF bool
+	// Required is set if a call that reads is not answered without its line.
+	Required bool
 	// Endpoint is the endpoint's namespace and name, for OCSF.
 	Endpoint string
 	// Files are the limits of the outputs that are folders.
@@ -30,7 +32,7 @@ type Log struct {
 	// Receiver gets the lines, too; nil if nobody does.
 	Receiver Receiver
 
-	to       outputs
+	to       []io.Writer
 	settings atomic.Pointer[Settings]
 	// writing keeps lines apart.
 	writing sync.Mutex
@@ -62,17 +64,19 @@ func (l *Log) Use(s Settings) {
 	}
 }
 
-// outputs get the same lines. One that fails does not keep a line from the others.
-type outputs []io.Writer
-
-func (o outputs) Write(line []byte) (int, error) {
-	var failed error
-	for _, to := range o {
+// writeTo writes a line to each output, in their order. One that fails does not keep the line from others, unless all must have it.
+func (l *Log) writeTo(line []byte, all bool) (failed error) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	for _, to := range l.to {
 		if _, err := to.Write(line); err != nil {
 			failed = errors.Join(failed, err)
+			if all {
+				break
+			}
 		}
 	}
-	return len(line), failed
+	return failed
 }
 
 // entry is what a line tells.
@@ -85,26 +89,34 @@ type entry interface {
 	about() About
 }
 
-// write writes a line. An error says that an output did not take it.
+// write writes a line. An error says that an output did not take it. If no call may be answered then, the other outputs do not say that it
+// was.
 func (l *Log) write(ctx context.Context, told entry) error {
-	var from *Caller
+	m := &moment{at: time.Now(), log: l, settings: l.settings.Load()}
 	if origin, ok := ctx.Value(OriginKey{}).(Origin); ok {
-		from = origin.Caller()
+		m.from = origin.Caller()
 	}
-	line := drafts.Get().(*draft)
-	defer line.release()
-	now := time.Now()
-	err := line.write(ctx, &moment{now, l, l.settings.Load(), from}, told)
-	if err == nil {
-		l.writing.Lock()
-		_, err = l.to.Write(line.text.Bytes())
-		l.writing.Unlock()
-		if l.Receiver != nil {
-			l.Receiver.Receive(ctx, &Line{At: now, Text: bytes.TrimSuffix(line.text.Bytes(), newline), About: told.about(), From: from})
-		}
+	read, reads := told.(*Read)
+	must := reads && m.settings.Required
+	err := l.writeLine(ctx, m, told, must)
+	if err != nil && must {
+		_ = l.writeLine(ctx, m, read.unanswered(), false)
 	}
 	if err != nil && l.Lost != nil {
 		l.Lost(err)
+	}
+	return err
+}
+
+func (l *Log) writeLine(ctx context.Context, m *moment, told entry, all bool) error {
+	line := drafts.Get().(*draft)
+	defer line.release()
+	if err := line.write(ctx, m, told); err != nil {
+		return err
+	}
+	err := l.writeTo(line.text.Bytes(), all)
+	if l.Receiver != nil && (err == nil || !all) {
+		l.Receiver.Receive(ctx, &Line{At: m.at, Text: bytes.TrimSuffix(line.text.Bytes(), newline), About: told.about(), From: m.from})
 	}
 	return err
 }

@@ -33,6 +33,22 @@ func TestAnOutputThatFailsKeepsNoLineFromTheOthers(t *testing.T) {
 	}
 }
 
+// A call that is not answered because its line could not be written is in no other output as one that was.
+func TestAReadThatIsNotAnsweredIsToldAsSuch(t *testing.T) {
+	for _, ocsf := range []bool{false, true} {
+		var out bytes.Buffer
+		log := audit.NewLog(broken{}, &out)
+		log.Use(audit.Settings{OCSF: ocsf, Required: true})
+		err := log.WriteRead(t.Context(), &audit.Read{Tool: "get_customer", Outcome: "ok", Bytes: 96, Shown: audit.Shown{Rows: 1, IDs: []string{"id-42"}, Fields: []string{"email"}}})
+		if err == nil {
+			t.Error("got no error")
+		}
+		if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `"unavailable"`) || strings.Contains(got, "id-42") || strings.Contains(got, "email") {
+			t.Errorf("got %s, want one line about a call that was not answered", got)
+		}
+	}
+}
+
 func TestNoLogWritesNothing(t *testing.T) {
 	var none *audit.Log
 	none.Use(audit.Settings{OCSF: true})

@@ -258,6 +258,9 @@ func (r *Read) event(m *moment) any {
 	if r.IDs != nil {
 		e.Unmapped["ids"] = cutAll(r.IDs)
 	}
+	if r.Of != "" {
+		e.Unmapped["rows_of"] = cut(r.Of)
+	}
 	return e
 }
 

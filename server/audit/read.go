@@ -77,6 +77,7 @@ func (r *Read) attributes(from *Caller) []slog.Attr {
 	if r.IDs != nil {
 		line = append(line, slog.Any("ids", cutAll(r.IDs)))
 	}
+	line = appendText(line, "rows_of", r.Of)
 	line = append(line, slog.String("asked", r.Question), slog.Int("bytes", r.Bytes), slog.Float64("seconds", r.Took.Seconds()), slog.String("outcome", r.Outcome))
 	line = appendText(line, "call", r.Call)
 	return from.appendTo(line)

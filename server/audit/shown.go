@@ -9,6 +9,8 @@ type Shown struct {
 	Rows   int
 	// IDs are the ids of the first rows, as the API shows ids; nil if nobody asked for them.
 	IDs []string
+	// Of is the model of the rows, if it is not the one that was called; else "".
+	Of string
 }
 
 // ShownBy reads the payload of an answer, which is JSON. It has one row if oneRow is set; else its rows are the member results, history

@@ -92,6 +92,9 @@ func readLines(s *suite, t *testing.T) {
 		var tools []string
 		calls := map[any]bool{}
 		for _, line := range found {
+			if took, told := line["seconds"].(float64); told && took > 3600 {
+				t.Errorf("a step took %v seconds: %v", took, line)
+			}
 			tools = append(tools, line["tool"].(string))
 			calls[line["call"]] = true
 		}
@@ -112,6 +115,31 @@ func readLines(s *suite, t *testing.T) {
 		line := one(t, func() { s.ok(t, "viewer", "list_book", `{"order_by":["id"],"limit":2,"format":"columns"}`) })
 		want(t, line, `["1","2"]`, "ids")
 		want(t, one(t, func() { s.ok(t, "viewer", "get_book", `{"id":2}`) }), `["2"]`, "ids")
+	})
+	s.check(t, "rows of another model than the call's", func(t *testing.T) {
+		line := one(t, func() { s.ok(t, "root", "related_author", `{"id":1,"relation":"book_by_author","order_by":["id"],"limit":1}`) })
+		want(t, line, `"author"`, "model")
+		want(t, line, `"book"`, "rows_of")
+		if line := one(t, func() { s.ok(t, "root", "list_book", `{"limit":1}`) }); line["rows_of"] != nil {
+			t.Errorf("got rows_of in %v", line)
+		}
+	})
+	s.check(t, "the row whose past was shown", func(t *testing.T) {
+		want(t, one(t, func() { s.ok(t, "root", "history_book", `{"id":1}`) }), `["1"]`, "ids")
+	})
+	s.check(t, "the row that is about to be changed", func(t *testing.T) {
+		must := func(required bool) {
+			s.endpoint.Apply(func(c *contract.Config) { c.Endpoint.AuditLines.Required = required })
+		}
+		must(true)
+		defer must(false)
+		found := lines(t, func() { s.ok(t, "root", "update_book", `{"id":1,"data":{"pages":7},"dry_run":true}`) })
+		if len(found) != 2 {
+			t.Fatalf("got %v", found)
+		}
+		want(t, found[0], `"intent"`, "outcome")
+		want(t, found[0], `["1"]`, "ids")
+		want(t, found[1], `["1"]`, "ids")
 	})
 	set("")
 	s.check(t, "nothing if nobody asked for it", func(t *testing.T) {

@@ -35,6 +35,15 @@ func steps(s *suite, t *testing.T) {
 			want(t, told, fmt.Sprintf("%q", text), "results", 0, "object", "name")
 		}
 	})
+	s.check(t, "now is the same in a step as in a call of its own", func(t *testing.T) {
+		alone := s.ok(t, "root", "list_book", `{"filters":{"published__lt":{"_now":"-1d"}},"limit":0}`)
+		told := s.ok(t, "root", "transact", `{"dry_run":true,"steps":[{"tool":"create_category","arguments":{"data":{"name":"now"}}},
+			{"tool":"list_book","arguments":{"filters":{"published__lt":{"_now":"-1d"}},"limit":0}}]}`)
+		if alone["total_count"] == 0.0 {
+			t.Fatalf("the test is empty: %v", alone)
+		}
+		want(t, told, fmt.Sprint(alone["total_count"]), "results", 1, "total_count")
+	})
 	s.check(t, "a literal is what it holds, whatever that looks like", func(t *testing.T) {
 		told := s.ok(t, "root", "transact", `{"dry_run":true,"steps":[{"tool":"create_category","arguments":{"data":{"name":{"_literal":"{{steps[0].id}}"}}}},
 			{"tool":"create_sample","arguments":{"data":{"id":9,"doc":{"_literal":{"_step":0,"path":"x"}}}}}]}`)

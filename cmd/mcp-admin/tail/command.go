@@ -29,6 +29,10 @@ type options struct {
 	file string
 	// token is the namespace and name of the MCPToken whose lines are shown; "" is any.
 	token string
+	// row is the model and the id of the row whose lines are shown; zero is any. unnamed counts lines that may be of it.
+	rowText string
+	row     row
+	unnamed int
 	// journalAs is the name of the MCPToken that may view the audit table; "" if only logs are read.
 	journalAs string
 }
@@ -61,7 +65,7 @@ Secret, and create pods/portforward unless the endpoint is public; none with --f
   mcp-admin tail --file /mnt/audit/shop --since 720h
   mcp-admin tail shop -n shop -f -o json | jq 'select(.outcome!="ok")'
   mcp-admin tail shop -n shop --since 24h -o json | jq 'select(.cause=="inactive" or .cause=="expired")'
-  mcp-admin tail shop -n shop --since 12h -o json | jq 'select(.model=="customer" and (.ids//[]|index("42")))'
+  mcp-admin tail shop -n shop --since 12h --row customer/42
   mcp-admin dev --sqlite shop.sqlite --write | mcp-admin tail --file -`,
 		Args:              o.arguments,
 		ValidArgsFunction: o.CompleteEndpoint,
@@ -72,6 +76,10 @@ Secret, and create pods/portforward unless the endpoint is public; none with --f
 			if err := usage.Apart(command.Flags(), "journal-as", "the journal is read once, beside the logs", "follow", "file"); err != nil {
 				return err
 			}
+			if err := o.row.read(o.rowText); err != nil {
+				return err
+			}
+			defer o.tellUnnamed(command.ErrOrStderr())
 			if o.since < 0 {
 				return fmt.Errorf("--since: %s is not a time that has passed", o.since)
 			}
@@ -91,6 +99,7 @@ Secret, and create pods/portforward unless the endpoint is public; none with --f
 	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with new lines until interrupted")
 	flags.StringVar(&o.file, "file", "", "`FILE` or folder of files with lines to show; - is standard input")
 	flags.StringVar(&o.token, "token", "", "only lines of this `TOKEN`: NAME, in the endpoint's namespace, or NAMESPACE/NAME")
+	flags.StringVar(&o.rowText, "row", "", "only lines that name this row, `MODEL/ID`: of calls that changed or showed it")
 	flags.StringVar(&o.journalAs, "journal-as", "", "also read the endpoint's audit table, as the holder of this `TOKEN`, an MCPToken of its namespace that may view it")
 	flags.DurationVar(&o.since, "since", 0, "only lines that are younger than this `TIME`, such as 10m; 0 is all")
 	return command
@@ -182,8 +191,9 @@ func (o *options) readLines(in io.Reader, pod string, show func(line) error) err
 	})
 }
 
-// shown is show for the lines of the token that is asked for. namespace is that of a token without one; "" is any.
+// shown is show for the lines of the token and the row that are asked for. namespace is that of a token without one; "" is any.
 func (o *options) shown(show func(line) error, namespace string) func(line) error {
+	show = o.shownOfRow(show)
 	token := o.token
 	if token == "" {
 		return show

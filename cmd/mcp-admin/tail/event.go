@@ -36,7 +36,8 @@ type ocsfEvent struct {
 		Fields    []string
 		Rows      *int
 		Changed   int
-		DryRun    bool `json:"dry_run"`
+		DryRun    bool   `json:"dry_run"`
+		RowsOf    string `json:"rows_of"`
 		Issuer    string
 		More      int `json:"more_refused"`
 	}
@@ -73,7 +74,7 @@ func (r *record) readEvent(text []byte) bool {
 	}
 	*r = record{
 		Time: time.UnixMilli(e.Time), Token: user.UID, Tool: e.Metadata.Tool, Model: e.Table.Name, Operation: e.Unmapped.Operation,
-		IDs: e.Unmapped.IDs, Fields: e.Unmapped.Fields, Rows: e.Unmapped.Rows, Changed: e.Unmapped.Changed, DryRun: e.Unmapped.DryRun,
+		IDs: e.Unmapped.IDs, Fields: e.Unmapped.Fields, RowsOf: e.Unmapped.RowsOf, Rows: e.Unmapped.Rows, Changed: e.Unmapped.Changed, DryRun: e.Unmapped.DryRun,
 		Outcome: e.StatusCode, Call: e.Metadata.Call, Asked: e.Query.Text, Address: e.Source.IP, Client: e.Actor.App, Request: e.Context.Name, Trace: e.Context.UID,
 	}
 	if user.Name != user.UID {

@@ -35,6 +35,7 @@ type record struct {
 	Model     string    `json:"model"`
 	IDs       []string  `json:"ids"`
 	Fields    []string  `json:"fields"`
+	RowsOf    string    `json:"rows_of"`
 	Changed   int       `json:"changed"`
 	Rows      *int      `json:"rows"`
 	Bytes     int       `json:"bytes"`
@@ -124,8 +125,8 @@ func printJSON(out io.Writer, l line) error {
 
 // csvHeader names the columns of CSV, in the order of csvRow.
 var csvHeader = []string{
-	"time", "token", "subject", "tool", "model", "operation", "ids", "fields", "rows", "changed", "dry_run", "outcome", "call", "asked", "address", "client", "request", "trace", "cause", "condition", "token_id",
-	"issuer", "more_refused", "pod", "journal",
+	"time", "token", "subject", "tool", "model", "operation", "rows_of", "ids", "fields", "rows", "changed", "dry_run", "outcome", "call", "asked", "address", "client", "request", "trace", "cause", "condition", "token_id",
+	"issuer", "more_refused", "journal", "pod",
 }
 
 // csvRow is a line as CSV; lists have spaces between their elements.
@@ -139,9 +140,9 @@ func csvRow(l line) []string {
 		more = strconv.Itoa(r.More)
 	}
 	row := []string{
-		l.at.UTC().Format(time.RFC3339Nano), r.Token, r.Subject, r.Tool, r.Model, r.Operation, strings.Join(r.IDs, " "), strings.Join(r.Fields, " "), rows,
+		l.at.UTC().Format(time.RFC3339Nano), r.Token, r.Subject, r.Tool, r.Model, r.Operation, r.RowsOf, strings.Join(r.IDs, " "), strings.Join(r.Fields, " "), rows,
 		strconv.Itoa(r.Changed), strconv.FormatBool(r.DryRun), r.Outcome, r.Call, r.Asked, r.Address, r.Client, r.Request, r.Trace, r.Cause, r.Condition, r.TokenID,
-		r.Issuer, more, l.pod, r.Journal,
+		r.Issuer, more, r.Journal, l.pod,
 	}
 	for i := range row {
 		row[i] = formula.Disarm(row[i]) // callers choose many of them

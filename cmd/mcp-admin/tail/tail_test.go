@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -75,9 +76,9 @@ func TestCallersThatWereRefusedAreShown(t *testing.T) {
 		return b.String()
 	}
 	for _, row := range []struct{ line, text, csv string }{
-		{refused, "shop/agent  is refused from 10.1.2.3  expired, 12 more before  shop-0\n", "\n2026-11-22T10:00:00.1Z,shop/agent,,,,authenticate,,,,0,false,refused,,,10.1.2.3,ledger,,,expired,Expired,mcp_K65skIkwURV9294z,,12,shop-0\n"},
-		{refusal, "shop/agent  is refused from 10.1.2.3  expired, 12 more before  shop-0\n", "\n2026-11-22T10:00:00.1Z,shop/agent,,,,authenticate,,,,0,false,refused,,,10.1.2.3,ledger,,,expired,Expired,mcp_K65skIkwURV9294z,,12,shop-0\n"},
-		{guess, "unknown  is refused from 10.1.2.3  unknown  shop-0\n", "\n2026-11-22T10:00:00.1Z,,,,,authenticate,,,,0,false,refused,,,10.1.2.3,,,,unknown,,,,,shop-0\n"},
+		{refused, "shop/agent  is refused from 10.1.2.3  expired, 12 more before  shop-0\n", "\n2026-11-22T10:00:00.1Z,shop/agent,,,,authenticate,,,,,0,false,refused,,,10.1.2.3,ledger,,,expired,Expired,mcp_K65skIkwURV9294z,,12,,shop-0\n"},
+		{refusal, "shop/agent  is refused from 10.1.2.3  expired, 12 more before  shop-0\n", "\n2026-11-22T10:00:00.1Z,shop/agent,,,,authenticate,,,,,0,false,refused,,,10.1.2.3,ledger,,,expired,Expired,mcp_K65skIkwURV9294z,,12,,shop-0\n"},
+		{guess, "unknown  is refused from 10.1.2.3  unknown  shop-0\n", "\n2026-11-22T10:00:00.1Z,,,,,authenticate,,,,,0,false,refused,,,10.1.2.3,,,,unknown,,,,,,shop-0\n"},
 	} {
 		if got := shown(row.line, ""); !strings.HasSuffix(got, row.text) {
 			t.Errorf("got  %q\nwant %q", got, row.text)
@@ -114,7 +115,7 @@ func TestLinesAsCSV(t *testing.T) {
 	if err != nil || len(rows) != 3 || len(rows[1]) != len(csvHeader) {
 		t.Fatalf("got %v, %v", rows, err)
 	}
-	want := "2026-11-22T10:00:00.1Z|shop/agent|'=HYPERLINK(1)|update_order|order|update|7 8|status||1|false|ok||||||||||||shop-0"
+	want := "2026-11-22T10:00:00.1Z|shop/agent|'=HYPERLINK(1)|update_order|order|update||7 8|status||1|false|ok|||||||||||||shop-0"
 	if got := strings.Join(rows[1], "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -222,5 +223,45 @@ func TestAFileOfLinesIsShown(t *testing.T) {
 		if err := command.ExecuteContext(t.Context()); err == nil {
 			t.Errorf("%v is taken", args)
 		}
+	}
+}
+
+// A row's lines are those that name it, whoever's tool was called; it is said how many others may be of it.
+func TestLinesOfARow(t *testing.T) {
+	text := ""
+	for i, l := range []string{
+		`"tool":"get_customer","model":"customer","rows":1,"ids":["42"]`,
+		`"tool":"related_customer","model":"customer","rows_of":"purchase","rows":1,"ids":["42"]`,
+		`"tool":"related_purchase","model":"purchase","rows_of":"customer","rows":2,"ids":["41","42"]`,
+		`"tool":"update_customer","model":"customer","ids":["42"],"changed":1`,
+		`"tool":"get_order","model":"order","rows":1,"ids":["42"]`,
+		`"tool":"list_customer","model":"customer","rows":7`,
+		`"tool":"get_customer","model":"customer","rows":1,"ids":["4"]`,
+	} {
+		text += fmt.Sprintf("{\"time\":\"2026-11-22T10:00:0%dZ\",\"msg\":\"audit\",\"token\":\"shop/agent\",\"outcome\":\"ok\",%s}\n", i, l)
+	}
+	var out, told bytes.Buffer
+	command := Command()
+	command.SetArgs([]string{"--file", "-", "--row", "customer/42"})
+	command.SetIn(strings.NewReader(text))
+	command.SetOut(&out)
+	command.SetErr(&told)
+	if err := command.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	var tools []string
+	for l := range strings.Lines(out.String()) {
+		tools = append(tools, strings.Fields(l)[3])
+	}
+	if got, want := strings.Join(tools, " "), "get_customer related_purchase update_customer"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if !strings.HasPrefix(told.String(), "# lines of customer that may be of it, and do not name all of their rows: 1. ") {
+		t.Errorf("got %q", told.String())
+	}
+	command.SetArgs([]string{"--file", "-", "--row", "42"})
+	command.SetIn(strings.NewReader(text))
+	if err := command.Execute(); err == nil || err.Error() != `--row: "42" is not MODEL/ID, such as customer/42` {
+		t.Errorf("got %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/seal"
 )
 
@@ -49,6 +50,18 @@ type Request struct {
 	Locks bool
 	// Record is the record for the audit; operations that write fill in what they know of IDs, Fields and Changed.
 	Record audit.Record
+	// Reading is what the audit's line about a call that reads cannot know from its answer.
+	Reading Reading
+}
+
+// Reading tells of a call that reads.
+type Reading struct {
+	// RowsOf is the model of the rows in the answer; "" if it is the call's own.
+	RowsOf string
+	// IDs are the rows that the answer is about, as the API shows ids, if it has no ids itself.
+	IDs []string
+	// Took is how long a part of a call took; zero of a whole call.
+	Took time.Duration
 }
 
 // Call is a request on its way to its answer.
@@ -110,6 +123,14 @@ func (req *Request) TellIntent() error {
 	if !req.Settings.AuditRequired {
 		return nil
 	}
+	known := req.Record.IDs // an operation finds its rows later
+	defer func() { req.Record.IDs = known }()
+	if id, sent := req.Given[IDName]; sent {
+		req.Record.IDs = []string{PlainText(id)}
+	}
+	for _, id := range jsontext.Inside(req.Given["ids"]) {
+		req.Record.IDs = append(req.Record.IDs, PlainText(id))
+	}
 	return req.TellAudit(OutcomeIntent)
 }
 
@@ -124,12 +145,16 @@ func (req *Request) TellRead(r *Result) error {
 		Question: audit.Question(req.Raw), Bytes: len(r.Text), Took: req.Settings.Now().Sub(req.Now), Outcome: OutcomeOK,
 	}
 	if req.IsPart {
-		line.Call = req.ID
+		line.Call, line.Took = req.ID, req.Reading.Took
 	}
 	if r.IsError {
 		line.Outcome = string(r.Code)
 	} else {
 		line.Shown = audit.ShownBy(r.Text, req.Op.OneRow, level == contract.AuditRows)
+		line.Of = req.Reading.RowsOf
+		if level == contract.AuditRows {
+			line.IDs = append(line.IDs, req.Reading.IDs...)
+		}
 	}
 	return req.Settings.Wanted(req.Settings.Audit.WriteRead(req.Ctx, &line))
 }

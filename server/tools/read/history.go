@@ -92,7 +92,7 @@ func history(c *call.Call, a *historyArguments) ([]byte, error) {
 		found.History[i] = historyEntry{Action: e.Action, ActionTime: j.moment(e.At), Token: e.Token, ObjectRepr: called,
 			Changes: changes, ChangeMessage: changeMessage(c.Scope, e.Action, changes)}
 	}
-	c.Rows = len(entries)
+	c.Rows, c.Reading.IDs = len(entries), []string{call.PlainText(id)}
 	end := call.PageEnd{Things: "entries", Offset: plan.Offset, Count: page.Count, More: page.More, Cut: page.Cut, Bytes: plan.MaxBytes,
 		Limit: plan.Limit, UsualLimit: historyLimit, MostLimit: m.Declared.MaxPageSize}
 	found.Ending = end.Ending()

@@ -78,6 +78,9 @@ func related(c *call.Call, a *relatedArguments) ([]byte, error) {
 	if !ok {
 		return nil, call.Invalid("relation: %s has no relation %q; %s", c.Scope.Model().Name, a.relation, relationsOf(c.Scope))
 	}
+	if target.Model() != c.Scope.Model() {
+		c.Reading.RowsOf = target.Model().Name
+	}
 	export, err := a.Exporting(c, target, a.limit, false)
 	if err != nil {
 		return nil, err

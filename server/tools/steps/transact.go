@@ -191,7 +191,9 @@ func (t *transaction) answerStep(p *call.Call, s *call.Step) error {
 	if err != nil {
 		return err
 	}
+	began := p.Settings.Now()
 	answer, err := p.Run(given)
+	p.Reading.Took = p.Settings.Now().Sub(began)
 	p.Given = nil // they are large; p itself is kept for the audit
 	if err != nil {
 		return err
