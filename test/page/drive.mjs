@@ -53,6 +53,13 @@ async function inMode(name) {
 // Each screen, in each mode: what it says, that it fits, and axe's rules.
 for (const screen of work.screens ?? []) {
   told.screens++;
+  if (screen.first) {
+    await page.goto(at(screen.first));
+    const first = await page.$$eval('table.calls tbody th a', (all) => all.map((a) => a.getAttribute('href'))[0]);
+    check(first, `${screen.first} has no call`);
+    if (!first) continue;
+    screen.path = first.slice(root.length) + screen.path;
+  }
   for (const mode of Object.keys(modes)) {
     const name = `${screen.path || '(first)'} in ${mode}`;
     await inMode(mode);
@@ -188,6 +195,21 @@ if (work.act) {
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
   for (const v of violations) told.violations.push(`${work.name}: what happened: ${v.id}`);
   told.screens++;
+}
+
+// Calls that are followed: one that another window makes appears without a reload, and the place of the keyboard stays.
+if (work.follow) {
+  await page.goto(at(work.follow.path));
+  const rows = () => page.$$eval('[data-live] table.calls tbody tr', (all) => all.length);
+  const had = await rows();
+  await page.focus('#token');
+  const window = await browser.newPage();
+  const answer = await window.goto(at(work.follow.calls));
+  check(answer.status() === 200 && (await window.$eval('main', (main) => main.innerText)).includes(work.follow.wants), `${work.follow.calls} lacks ${work.follow.wants}`);
+  await window.close();
+  await page.waitForFunction((least) => document.querySelectorAll('[data-live] table.calls tbody tr').length >= least, { timeout: 60000 }, Math.min(had + 1, 50));
+  check(await rows() > had, `${work.follow.path} shows no new call`);
+  check(await page.evaluate(() => document.activeElement.id === 'token'), 'a new call takes the place of the keyboard away');
 }
 
 const before = noise.length;

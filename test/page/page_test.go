@@ -35,12 +35,15 @@ type work struct {
 	Plain    *visit     `json:"plain,omitempty"`
 	Matrices []compared `json:"matrices,omitempty"`
 	Act      *act       `json:"act,omitempty"`
+	Follow   *follow    `json:"follow,omitempty"`
 	Attack   *attack    `json:"attack,omitempty"`
 	Shots    []shot     `json:"shots,omitempty"`
 }
 
-// visit is a screen: its path below the root, its status (200 if absent), and texts that it has and lacks.
+// visit is a screen: its path below the root, its status (200 if absent), and texts that it has and lacks. With First it is that of the
+// first call in the table of another screen, and Path is what stands behind its path.
 type visit struct {
+	First  string   `json:"first,omitempty"`
 	Path   string   `json:"path"`
 	Status int      `json:"status,omitempty"`
 	Wants  []string `json:"wants,omitempty"`
@@ -60,6 +63,13 @@ type act struct {
 	Path string `json:"path"`
 	Says string `json:"says"`
 	Done string `json:"done"`
+}
+
+// follow is a screen of calls that shows a new one without a reload: that which another screen makes.
+type follow struct {
+	Path  string `json:"path"`
+	Calls string `json:"calls"`
+	Wants string `json:"wants"`
 }
 
 type attack struct {
@@ -132,10 +142,15 @@ var link = regexp.MustCompile(`http://\S+/open/\S+`)
 // serve runs a command of the program that serves the page until the test ends, and returns the link.
 func (s *stage) serve(args ...string) string {
 	s.t.Helper()
+	return s.run(new(harness.Log), args...)
+}
+
+// run does the same, and has what the command prints written to out.
+func (s *stage) run(out *harness.Log, args ...string) string {
+	s.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	var out harness.Log
 	c := exec.CommandContext(ctx, s.program, args...)
-	c.Stdout, c.Stderr = &out, &out
+	c.Stdout, c.Stderr = out, out
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	s.check(c.Start())
 	ended := make(chan struct{})
@@ -212,6 +227,7 @@ func TestThePageInChromium(t *testing.T) {
 	small := s.startCluster()
 	s.overThree(small)
 	s.withoutRights(small)
+	s.overCalls(small)
 	s.overThousand(small)
 	fmt.Printf("page: %d checks passed, %d failed, %d screens, axe %d violations, %d matrix cells equal\n",
 		s.sum.Passed, len(s.sum.Failures), s.sum.Screens, len(s.sum.Violations), s.sum.Cells)
