@@ -173,6 +173,9 @@ func (c *chain) database() link {
 	c.judge(&l, v1alpha1.ConditionDatabaseReady)
 	if l.State == good {
 		l.Lines = append(l.Lines, "reached")
+		if c.Counted != nil {
+			l.Lines = slices.Concat(l.Lines, c.Counted.Database.Told(), c.Counted.Replicas.Told())
+		}
 	}
 	l.State = cmp.Or(l.State, waiting)
 	return l

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -24,9 +27,32 @@ type Counted struct {
 	// Requests are requests by class of status, such as "2xx"; RateLimited are calls beyond their token's rate.
 	Requests    map[string]float64 `json:"requests"`
 	RateLimited float64            `json:"rateLimited"`
+	// Database is how long the database took; null if it was not asked yet. Replicas are the replicas of those that have some.
+	Database *DatabaseTimes `json:"database"`
+	Replicas *Replicas      `json:"replicas"`
 	// DatabaseDown and ConfigRefused are the names of pods.
 	DatabaseDown  []string `json:"databaseDown"`
 	ConfigRefused []string `json:"configRefused"`
+}
+
+// DatabaseTimes is how long the database took for what it was asked, with the wait for a connection.
+type DatabaseTimes struct {
+	Operations float64 `json:"operations"`
+	// Mean is in seconds. MostWithin is the least of the metric's bounds, in seconds, within which 95 of 100 were done; 0 if they took
+	// longer than the largest bound.
+	Mean       float64 `json:"meanSeconds"`
+	MostWithin float64 `json:"mostWithinSeconds"`
+	// within is how many were done within each bound, sum how many seconds all took.
+	within map[float64]float64
+	sum    float64
+}
+
+// Replicas are the database's replicas, as the pods see them.
+type Replicas struct {
+	// Reading is how many of the pods read from them; the others read from the primary.
+	Reading int `json:"reading"`
+	// Lag is how far they are behind at most, in seconds; null if no pod can tell.
+	Lag *float64 `json:"lagSeconds"`
 }
 
 // Alert is an alert of config/monitoring whose cause can be seen now. It fires only if the cause stays.
@@ -85,12 +111,87 @@ func (s *Status) AddMetrics(pod int, text []byte) error {
 			c.DatabaseDown = append(c.DatabaseDown, p.Name)
 		}
 	}
+	for _, m := range families["mcp_admin_database_operation_duration_seconds"].GetMetric() {
+		c.addTimes(m.GetHistogram())
+	}
+	c.addReplicas(families)
 	for _, m := range families["mcp_admin_config_refused"].GetMetric() {
 		if m.GetGauge().GetValue() != 0 {
 			c.ConfigRefused = append(c.ConfigRefused, p.Name)
 		}
 	}
 	return nil
+}
+
+// most is the share of operations that MostWithin is about.
+const most = 0.95
+
+func (c *Counted) addTimes(h *dto.Histogram) {
+	if h.GetSampleCount() == 0 {
+		return
+	}
+	if c.Database == nil {
+		c.Database = &DatabaseTimes{within: map[float64]float64{}}
+	}
+	d := c.Database
+	d.Operations += float64(h.GetSampleCount())
+	d.sum += h.GetSampleSum()
+	d.Mean, d.MostWithin = d.sum/d.Operations, 0
+	for _, b := range h.GetBucket() {
+		d.within[b.GetUpperBound()] += float64(b.GetCumulativeCount())
+	}
+	for _, bound := range slices.Sorted(maps.Keys(d.within)) {
+		if d.within[bound] >= most*d.Operations && !math.IsInf(bound, 1) {
+			d.MostWithin = bound
+			return
+		}
+	}
+}
+
+func (c *Counted) addReplicas(families map[string]*dto.MetricFamily) {
+	for _, m := range families["mcp_admin_replicas_up"].GetMetric() {
+		if c.Replicas == nil {
+			c.Replicas = &Replicas{}
+		}
+		c.Replicas.Reading += int(m.GetGauge().GetValue())
+	}
+	for _, m := range families["mcp_admin_replica_lag_seconds"].GetMetric() {
+		if lag := m.GetGauge().GetValue(); c.Replicas != nil && (c.Replicas.Lag == nil || lag > *c.Replicas.Lag) {
+			c.Replicas.Lag = &lag
+		}
+	}
+}
+
+// Told says in a few words each how long the database took; nothing if nobody knows.
+func (d *DatabaseTimes) Told() []string {
+	if d == nil {
+		return nil
+	}
+	told := []string{"mean " + seconds(d.Mean)}
+	if d.MostWithin > 0 {
+		told = append(told, "95% within "+seconds(d.MostWithin))
+	}
+	return told
+}
+
+// Told says in a few words how the replicas are; nothing if there are none.
+func (r *Replicas) Told() []string {
+	switch {
+	case r == nil:
+		return nil
+	case r.Reading == 0:
+		return []string{"replicas not read"}
+	case r.Lag == nil:
+		return []string{"replica lag unknown"}
+	}
+	return []string{"replica lag " + seconds(*r.Lag)}
+}
+
+func seconds(n float64) string {
+	if n >= 1 {
+		return fmt.Sprintf("%.3g s", n)
+	}
+	return fmt.Sprintf("%.3g ms", n*1000)
 }
 
 func label(m *dto.Metric, name string) string {

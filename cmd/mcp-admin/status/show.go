@@ -73,7 +73,11 @@ func (s *Status) isProblem(exposure string) bool {
 func (s *Status) database(screen *output.Screen) string {
 	name := strings.TrimSpace(s.Database.Engine + " " + s.Database.Version)
 	if s.Database.Reached {
-		return cmp.Or(name, "reached")
+		parts := []string{cmp.Or(name, "reached")}
+		if c := s.Counted; c != nil {
+			parts = slices.Concat(parts, c.Database.Told(), c.Replicas.Told())
+		}
+		return strings.Join(parts, "; ")
 	}
 	return strings.TrimSpace(name + " " + screen.Styled(output.Bad, "not reached: "+cmp.Or(s.Database.Reason, "nobody has tried yet")))
 }
