@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
@@ -25,7 +26,7 @@ INSERT INTO c VALUES (1, 'north'), (2, 'south'), (3, 'north');`
 
 var groups = []string{"one", "two", "three"}
 
-// The command says of tokens with random rights exactly what a server lets them do.
+// The command and the page say of tokens with random rights exactly what a server lets them do.
 func TestAServerAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	endpoint := &v1alpha1.MCPEndpoint{}
@@ -49,13 +50,25 @@ func TestAServerAgrees(t *testing.T) {
 	}
 	database, _ := harness.OnFile(t, t.TempDir()+"/data.sqlite", tables)
 	served := harness.Serve(t, database, config.Models, config.Tokens, func(c *contract.Config) { c.Groups = config.Groups })
+	p := openPage(t, &rights.Objects{Endpoint: endpoint, Exposures: exposures(), Tokens: tokens})
+	cells := 0
 	for i := range tokens {
 		token := &tokens[i]
 		for _, m := range compile.Explain(config, token) {
-			if said, found := said(&m), does(t, served, textOf(token), m.Model); said != found {
-				t.Errorf("of %s and %s it is said\n%s\nand the server does\n%s", token.Name, m.Model, said, found)
+			found := does(t, served, textOf(token), m.Model)
+			for who, said := range map[string]string{"command": said(&m), "page": p.opened(t, token.Name, m.Model)} {
+				if said != found {
+					t.Errorf("of %s and %s the %s says\n%s\nand the server does\n%s", token.Name, m.Model, who, said, found)
+				}
 			}
+			if cell := p.cell(t, token.Name, m.Model); cell != withoutActions(found) {
+				t.Errorf("of %s and %s the page's table says\n%s\nand the server does\n%s", token.Name, m.Model, cell, found)
+			}
+			cells++
 		}
+	}
+	if cells != 3*len(tokens) {
+		t.Errorf("%d cells were compared", cells)
 	}
 }
 

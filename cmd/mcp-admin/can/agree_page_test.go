@@ -1,0 +1,136 @@
+package can
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page/pagetest"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
+)
+
+// given are objects to look at, and nothing else.
+type given struct {
+	page.Source
+	objects *rights.Objects
+}
+
+func (g given) Place() string             { return "a test" }
+func (g given) Cluster() *cluster.Cluster { return nil }
+
+func (g given) Objects(context.Context, types.NamespacedName) (*rights.Objects, error) {
+	return g.objects, nil
+}
+
+func (g given) Command(string, types.NamespacedName, ...string) string { return "" }
+
+// pageSays is what the page's screens of rights say.
+type pageSays struct {
+	*pagetest.Browser
+	// row is the first token of the row that is for a token; cells are those of the table, by first token and model.
+	row, cells map[string]string
+}
+
+var tableCell = regexp.MustCompile(`/who/shop/([^/"]+)/([^/"]+)" data-cell="([^"]*)"`)
+
+func openPage(t *testing.T, objects *rights.Objects) *pageSays {
+	t.Helper()
+	p, err := page.New(page.Options{Source: given{objects: objects}, Base: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	says := &pageSays{pagetest.Open(t, p.Link(server.URL)), map[string]string{}, map[string]string{}}
+	_, text := says.Get("e/shop/shop/matrix.json")
+	var m rights.Matrix
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Callers {
+		for _, token := range c.Tokens {
+			says.row[token] = strings.TrimPrefix(c.Tokens[0], "shop/")
+		}
+	}
+	for n := 1; ; n++ {
+		_, text := says.Get(fmt.Sprint("e/shop/shop/who?page=", n))
+		for _, m := range tableCell.FindAllStringSubmatch(text, -1) {
+			says.cells[m[1]+"/"+m[2]] = m[3]
+		}
+		if !strings.Contains(text, `rel="next"`) {
+			return says
+		}
+	}
+}
+
+// cell is what the cell of the table says, in the words of said.
+func (p *pageSays) cell(t *testing.T, token, model string) string {
+	t.Helper()
+	text, shown := p.cells[p.row["shop/"+token]+"/"+model]
+	letters, rows, _ := strings.Cut(text, " ")
+	if !shown || len(letters) != 5 {
+		t.Fatalf("the table has no cell of %s and %s: %q", token, model, text)
+	}
+	var words []string
+	for i, tool := range []string{"list", "create", "update", "delete", "export"} {
+		if letters[i] != '-' {
+			words = append(words, tool)
+		}
+	}
+	seen := map[string]string{"": "3 rows", "own": "2 rows", "none": "0 rows"}[rows]
+	if letters[0] == '-' {
+		seen = "0 rows"
+	}
+	return strings.Join(append(words, seen), " ")
+}
+
+// withoutActions are words of said without the actions, which the table does not have.
+func withoutActions(words string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(words), func(word string) bool { return slices.Contains([]string{"move", "drop", "delete_selected"}, word) }), " ")
+}
+
+var openedGrant = regexp.MustCompile(`<tr><th scope="row"><bdi>([a-z_]+)</bdi></th><td><span class="(state good|muted)">`)
+
+// opened is what the screen of an opened cell says, in the words of said.
+func (p *pageSays) opened(t *testing.T, token, model string) string {
+	t.Helper()
+	code, text := p.Get("e/shop/shop/who/shop/" + token + "/" + model)
+	if code != http.StatusOK {
+		t.Fatalf("%s and %s: %d\n%s", token, model, code, text)
+	}
+	tools := map[string]string{"view": "list", "add": "create", "change": "update", "export": "export"}
+	var words []string
+	export := false
+	for _, m := range openedGrant.FindAllStringSubmatch(text, -1) {
+		if word := tools[m[1]]; m[2] != "state good" {
+			continue
+		} else if word == "export" {
+			export = true
+		} else if word != "" {
+			words = append(words, word)
+		} else {
+			words = append(words, m[1])
+		}
+	}
+	if export {
+		words = append(words, "export")
+	}
+	rows := "0 rows"
+	switch {
+	case strings.Contains(text, "<p>All rows"):
+		rows = "3 rows"
+	case strings.Contains(text, "Only these rows:"):
+		rows = "2 rows"
+	}
+	return strings.Join(append(words, rows), " ")
+}
