@@ -56,6 +56,8 @@ type Tools struct {
 	Global []string `json:"global"`
 	// Most is how many tools the list has at most, the global ones among them.
 	Most int `json:"most"`
+	// Names are the names of these tools.
+	Names []string `json:"names"`
 }
 
 // ExplainTools says what the tools/list of a token has, as if the token were in force.
@@ -64,7 +66,7 @@ func ExplainTools(config *contract.Config, t *v1alpha1.MCPToken) Tools {
 	full := *atMost(&entry)
 	full.Rules = config.RulesOf(&full)
 	lists := newListCounter(config)
-	tools := Tools{Most: lists.length(&full)}
+	tools := Tools{Most: lists.length(&full), Names: lists.names(&full)}
 	for _, o := range lists.global(&full) {
 		tools.Global = append(tools.Global, o.Name)
 	}

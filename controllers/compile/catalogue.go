@@ -102,16 +102,50 @@ func (l *listCounter) global(t *contract.Token) []*contract.Operation {
 	return some
 }
 
-func (l *listCounter) count(t *contract.Token) int {
-	global := len(l.global(t))
-	style := l.endpoint.Catalogue
-	if style.Style != contract.StyleGeneric {
-		n, _ := l.toolsOf(t, l.exposed)
-		if n += global; style.Style == contract.StylePerModel || style.MaxTools == 0 || n <= style.MaxTools {
-			return n
+// names are the names of the tools that a token's list has at most, in the endpoint's own style.
+func (l *listCounter) names(t *contract.Token) []string {
+	names := []string{}
+	if len(l.exposed) == 0 {
+		return names
+	}
+	for _, o := range l.global(t) {
+		names = append(names, o.Name)
+	}
+	ofModels := func(models []*contract.Model, generic bool) {
+		for _, o := range contract.ModelOperations() {
+			for _, m := range models {
+				if !usable(l.endpoint, t, m, verbsOn(t, m), o) {
+					continue
+				}
+				if generic {
+					names = append(names, o.Name)
+					break
+				}
+				names = append(names, o.Name+"_"+m.Name)
+			}
 		}
 	}
-	_, generic := l.toolsOf(t, l.exposed)
+	if tools, _ := l.toolsOf(t, l.exposed); l.ofEachModel(len(names) + tools) {
+		ofModels(l.exposed, false)
+		return names
+	}
+	ofModels(l.exposed, true)
+	ofModels(l.pinned, false)
+	return names
+}
+
+// ofEachModel reports whether a list has the tools of each model, of so many tools then, and not the generic ones.
+func (l *listCounter) ofEachModel(tools int) bool {
+	style := l.endpoint.Catalogue
+	return style.Style == contract.StylePerModel || style.Style != contract.StyleGeneric && (style.MaxTools == 0 || tools <= style.MaxTools)
+}
+
+func (l *listCounter) count(t *contract.Token) int {
+	global := len(l.global(t))
+	tools, generic := l.toolsOf(t, l.exposed)
+	if l.ofEachModel(global + tools) {
+		return global + tools
+	}
 	pinned, _ := l.toolsOf(t, l.pinned)
 	return global + generic + pinned
 }

@@ -146,3 +146,9 @@ func (i *issuer) status() (contract.IssuerStatus, bool) {
 	}
 	return status, seen
 }
+
+// CallerOf returns who a token is issued to that a declared issuer has signed with these claims, or why it is refused. It is for those who
+// ask what a caller would be: nothing is let in by it.
+func CallerOf(declared *contract.Issuer, claims map[string]any, now time.Time) (*Caller, Refusal) {
+	return (&issuer{Issuer: *declared}).caller(claims, now)
+}

@@ -134,8 +134,12 @@ func (s *stage) fill(c *cluster) *v1alpha1.MCPToken {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop-mcp-5d8f7c9b6d-x2x7k", Labels: map[string]string{"mcpadmin.dev/endpoint": "shop", "mcpadmin.dev/component": "server"}}}
 	pod.Spec.Containers = []corev1.Container{{Name: "server", Image: "server:test"}}
 	pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	billing := endpointOf("billing", "billing", false, "the database does not answer at db.billing:5432: connection refused")
+	billing.Spec.Authentication.OIDC = []v1alpha1.OIDCIssuer{{Name: "corp", URL: "https://id.example", Audiences: []v1alpha1.Audience{"billing"}}}
+	staff := tokenOf("billing", "billing", "staff", "readers")
+	staff.Spec.OIDC = &v1alpha1.OIDCIdentity{Issuer: "corp", Claims: map[string]v1alpha1.ClaimValue{"org": "shop"}}
 	s.check(c.create(s.t.Context(), endpointOf("shop", "shop", true, ""), order, customer, clerk, tokenOf("shop", "shop", "reader", "readers"), tokenOf("shop", "shop", "twin", "readers"), pod,
-		endpointOf("billing", "billing", false, "the database does not answer at db.billing:5432: connection refused"), exposureOf("billing", "billing", "invoice", "id"),
+		billing, staff, exposureOf("billing", "billing", "invoice", "id"),
 		hostile, note, tokenOf("hostile", "hostile", strings.Repeat("a", 250), "readers")))
 	return clerk
 }
@@ -155,6 +159,12 @@ func (s *stage) overThree(c *cluster) {
 			{Path: "problems", Wants: []string{"the database does not answer", "no manager looks after namespace shop"}},
 			{Path: of, Wants: []string{"Ready", "x2x7k", "kubectl"}},
 			{Path: "e/billing/billing", Wants: []string{"Database broken", "db.billing:5432", "kubectl logs deployment/billing-mcp -n billing"}},
+			{Path: "e/billing/billing/see-as", Wants: []string{"type the claims"}},
+			{Path: "e/billing/billing/see-as-caller", Wants: []string{"Claims, a JSON object"}},
+			{Path: `e/billing/billing/see-as-caller?claims={"sub":"<script>alert(1)</script>","org":["x","shop"]}`, Wants: []string{"<script>", "is let in by MCPToken billing/staff", "Groups: readers", "list_invoice", "Taken as good", "mcp-admin can --claims"}},
+			{Path: `e/billing/billing/see-as-caller?claims={"sub":"eve"}`, Wants: []string{"Not let in", "no MCPToken in force"}},
+			{Path: "e/billing/billing/see-as-caller?claims=" + script, Wants: []string{"must be a JSON object"}},
+			{Path: of + "/see-as-caller", Wants: []string{"The endpoint has no issuer"}},
 			{Path: of + "/who", Wants: []string{"shop/reader", "and 1 like it", "own-region"}},
 			{Path: of + "/who?q=clerk&sort=groups", Wants: []string{"1 found", "shop/clerk"}, Lacks: []string{"shop/reader"}},
 			{Path: of + "/who/shop/clerk/order", Wants: []string{"region = token.region", "the token's attribute region", "generation 1, last changed"}},
@@ -220,6 +230,7 @@ func (s *stage) withoutRights(c *cluster) {
 		Screens: []visit{
 			denied("", "list mcpendpoints in namespace shop"), denied(of, "get mcpendpoints in namespace shop"), denied(of+"/who", "get mcpendpoints in namespace shop"),
 			denied(of+"/who-reads?of=order", "get mcpendpoints in namespace shop"), denied(of+"/models", "get mcpendpoints in namespace shop"),
+			denied(of+`/see-as-caller?claims={"sub":"anna"}`, "get mcpendpoints in namespace shop"),
 			denied(of+"/models/order", "get mcpendpoints in namespace shop"), denied(of+"/acts", "get mcpendpoints in namespace shop"),
 			denied(of+"/acts/revoke?token=reader", "get mcptokens in namespace shop"), denied(of+"/who/shop/clerk/order", "get mcpendpoints in namespace shop"),
 		},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,14 +23,16 @@ type options struct {
 	format  output.Format
 	files   []string
 	explain bool
+	// claims is the file with the claims of a caller, in the place of a token; issuer and endpoint say whose they are, and who is called.
+	claims, issuer, endpoint string
 }
 
 // Command returns the command.
 func Command() *cobra.Command {
 	var o options
 	command := &cobra.Command{
-		Use:   "can TOKEN [MODEL]",
-		Short: "Show what a token may do, and why",
+		Use:   "can TOKEN [MODEL] | can --claims FILE [MODEL]",
+		Short: "Show what a token may do, or a caller of an identity provider, and why",
 		Long: `can shows what an MCPToken may do as a table: for each model the verbs, the actions, and the rows that the token sees: all,
 what row policies show, or none. The controllers' own code works it out from the objects, so it holds for a
 token that is not in force yet, too; the command then says what keeps it from being in force. With -f the objects come from files, and no
@@ -37,19 +40,30 @@ cluster is needed.
 
 With --explain each right is followed by the group or rule that grants it, and each that is missing by what would.
 
-Rights: get mcptokens and mcpendpoints, list mcpmodelexposures; no Secret is read.`,
+With --claims it shows what a caller would get who shows a token of an identity provider (spec.authentication.oidc) with these claims, a
+JSON object: whether the caller is let in, by which MCPToken, and with which groups and attributes, by the server's own code. What every
+good token has, its end (exp) and its audience (aud), is taken as good if it is not given; the signature is not asked about.
+
+Rights: get mcptokens and mcpendpoints, list mcpmodelexposures; with --claims list mcptokens. No Secret is read.`,
 		Example: `  mcp-admin can agent -n shop
   mcp-admin can agent orders -n shop --explain
-  mcp-admin can agent -f manifests/`,
-		Args:              usage.Named("the MCPToken", 2),
+  mcp-admin can agent -f manifests/
+  mcp-admin can --claims anna.json -e shop -n shop
+  echo '{"sub": "anna", "groups": ["clerks"]}' | mcp-admin can --claims - -f manifests/`,
+		Args: func(command *cobra.Command, args []string) error {
+			if o.claims == "" {
+				return usage.Named("the MCPToken", 2)(command, args)
+			}
+			return cobra.MaximumNArgs(1)(command, args)
+		},
 		ValidArgsFunction: o.CompleteToken,
 		RunE: func(command *cobra.Command, args []string) error {
-			found, err := o.find(command.Context(), args[0])
+			found, models, err := o.find(command.Context(), command.InOrStdin(), args)
 			if err != nil {
 				return err
 			}
-			if len(args) == 2 {
-				if err := found.only(args[1]); err != nil {
+			for _, model := range models {
+				if err := found.only(model); err != nil {
 					return err
 				}
 			}
@@ -60,26 +74,40 @@ Rights: get mcptokens and mcpendpoints, list mcpmodelexposures; no Secret is rea
 	o.format.AddFlag(command)
 	flags := command.Flags()
 	flags.StringArrayVarP(&o.files, "filename", "f", nil, "`PATH` of a manifest, or of a folder of them, instead of a cluster; may be repeated")
+	flags.StringVar(&o.claims, "claims", "", "`FILE` with the claims of a caller, in the place of a token; - is standard input")
+	flags.StringVar(&o.issuer, "issuer", "", "with --claims: the issuer's `NAME` in the MCPEndpoint; absent, that of the claim iss, or the only one")
+	flags.StringVarP(&o.endpoint, "endpoint", "e", "", "with --claims: the MCPEndpoint's `NAME`")
 	flags.BoolVar(&o.explain, "explain", false, "say which group or rule grants each right, and what is missing for the others")
 	return command
 }
 
-func (o *options) find(ctx context.Context, token string) (*answer, error) {
-	if len(o.files) > 0 {
-		return fromFiles(ctx, o.files, o.GivenNamespace(), token)
+// find returns the answer about all models, and those of the arguments that name models.
+func (o *options) find(ctx context.Context, in io.Reader, args []string) (found *answer, models []string, err error) {
+	switch {
+	case o.claims != "":
+		found, err = o.visit(ctx, in)
+		return found, args, err
+	case o.issuer != "" || o.endpoint != "":
+		return nil, nil, errors.New("--issuer and --endpoint are for --claims: an MCPToken says itself which endpoint it is for")
+	case len(o.files) > 0:
+		found, err = fromFiles(ctx, o.files, o.GivenNamespace(), args[0])
+		return found, args[1:], err
 	}
 	k, err := o.Connect()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return fromCluster(ctx, k, token)
+	found, err = fromCluster(ctx, k, args[0])
+	return found, args[1:], err
 }
 
 // answer is the command's output.
 type answer struct {
 	Token    string `json:"token"`
 	Endpoint string `json:"endpoint"`
-	// InForce reports whether the token lets its holder in; NotInForce says why not.
+	// Caller is the caller who shows the claims; nil if a token was asked about.
+	Caller *caller `json:"caller,omitempty"`
+	// InForce reports whether the token, or the caller, is let in; NotInForce says why not.
 	InForce    bool             `json:"inForce"`
 	NotInForce string           `json:"notInForce,omitempty"`
 	Groups     []string         `json:"groups,omitempty"`

@@ -1,6 +1,7 @@
 package can
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,9 @@ import (
 
 // show prints the answer for people.
 func (a *answer) show(screen *output.Screen, explain bool) {
+	if a.Caller != nil && !a.showCaller(screen) {
+		return
+	}
 	groups := "no groups"
 	if len(a.Groups) > 0 {
 		groups = "groups " + strings.Join(a.Groups, ", ")
@@ -19,6 +23,11 @@ func (a *answer) show(screen *output.Screen, explain bool) {
 	fmt.Fprintf(screen, "MCPToken %s of MCPEndpoint %s (%s)\n", a.Token, a.Endpoint, groups)
 	if !a.InForce {
 		fmt.Fprintf(screen, "%s %s\n", screen.Styled(output.Warning, "It lets nobody in now:"), a.NotInForce)
+	}
+	if a.Caller != nil {
+		for _, name := range slices.Sorted(maps.Keys(a.Caller.Attributes)) {
+			fmt.Fprintf(screen, "attribute %s: %s\n", name, output.Printable(a.Caller.Attributes[name]))
+		}
 	}
 	fmt.Fprintln(screen)
 	if len(a.Models) == 0 {
@@ -44,6 +53,18 @@ func (a *answer) show(screen *output.Screen, explain bool) {
 	for _, note := range a.Notes {
 		fmt.Fprintf(screen, "\nnote: %s\n", note)
 	}
+}
+
+// showCaller says who the caller is, and reports whether the caller is let in.
+func (a *answer) showCaller(screen *output.Screen) bool {
+	fmt.Fprintf(screen, "Caller %s of issuer %s\n", cmp.Or(output.Printable(a.Caller.Subject), "without a name"), a.Caller.Issuer)
+	if len(a.Caller.Assumed) > 0 {
+		fmt.Fprintf(screen, "Taken as good, as not given: %s\n", strings.Join(a.Caller.Assumed, ", "))
+	}
+	if !a.InForce {
+		fmt.Fprintf(screen, "%s %s\n", screen.Styled(output.Warning, "MCPEndpoint "+a.Endpoint+" does not let the caller in:"), a.NotInForce)
+	}
+	return a.InForce
 }
 
 func row(screen *output.Screen, m *compile.Access) []string {

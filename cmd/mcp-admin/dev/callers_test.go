@@ -1,11 +1,14 @@
 package dev
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page/pagetest"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -55,6 +58,47 @@ func TestDevLetsInWhoComesFromAnIdentityProvider(t *testing.T) {
 	} {
 		if !strings.Contains(out.String(), says) {
 			t.Errorf("%q is not in what was printed:\n%s", says, out)
+		}
+	}
+}
+
+// What the page and the command say of claims is what the server does with tokens that have them.
+func TestClaimsAreAnsweredForAsTheServerDoes(t *testing.T) {
+	issuer := harness.NewIssuer(t)
+	folder := write(t, map[string]string{"notes.yaml": callersYAML(issuer)})
+	out, _ := start(t, "-f", folder, "--state", t.TempDir())
+	printed := out.waitFor(t, "claude mcp add")
+	b := pagetest.Open(t, pageLink.FindString(printed))
+	if _, text := b.Get("e/default/notes/see-as"); !strings.Contains(text, "type the claims") {
+		t.Errorf("See as does not lead to claims:\n%s", text)
+	}
+	for claims, want := range map[string]string{
+		`{"sub": "ann"}`: "default/ann", `{"sub": "ben", "org": "shop"}`: "default/staff", `{"sub": "ann", "org": "shop"}`: "default/ann",
+		`{"sub": "eve"}`: "", `{"sub": "eve", "org": ["shops"]}`: "", `{"sub": "<script>", "org": ["x", "shop"]}`: "default/staff",
+		`{"sub": "ann", "aud": "https://other.example"}`: "", `{"sub": "ann", "exp": 1}`: "",
+	} {
+		var given map[string]any
+		if err := json.Unmarshal([]byte(claims), &given); err != nil {
+			t.Fatal(err)
+		}
+		status, _ := ask(t, printed, issuer.Token(given["sub"].(string), given))
+		code, text := b.Get("e/default/notes/see-as-caller?claims=" + url.QueryEscape(claims))
+		if (status == http.StatusOK) != (want != "") || code != http.StatusOK {
+			t.Errorf("%s: the server answers %d, the page %d, want %q", claims, status, code, want)
+		}
+		says := []string{"Not let in"}
+		if want != "" {
+			says = []string{"is let in by MCPToken <strong><bdi>" + want + "</bdi>", `data-cell="v----"`, "<bdi>list_note</bdi>", "mcp-admin can --claims claims.json"}
+		}
+		for _, say := range says {
+			if !strings.Contains(text, say) || strings.Contains(text, "<script>") {
+				t.Errorf("%s: the page lacks %q:\n%s", claims, say, text)
+			}
+		}
+	}
+	for claims, want := range map[string]string{"[1]": "must be a JSON object", "aa.bb.cc": "This is a whole token", `{"iss": "https://other.example"}`: "no issuer with the URL"} {
+		if code, text := b.Get("e/default/notes/see-as-caller?claims=" + url.QueryEscape(claims)); code != http.StatusOK || !strings.Contains(text, want) {
+			t.Errorf("%s: %d, without %q\n%s", claims, code, want, text)
 		}
 	}
 }

@@ -30,6 +30,7 @@ func screens() []screen {
 		{name: "cell", path: ofEndpoint + "/who/{tokens}/{token}/{model}", show: (*request).cell},
 		{name: "reach", path: ofEndpoint + "/who-reads", show: (*request).reach},
 		{name: "seeas", path: ofEndpoint + "/see-as", tab: "See as", show: (*request).seeAs},
+		{name: "claims", path: ofEndpoint + "/see-as-caller", show: (*request).claims},
 		{name: "trial", path: ofEndpoint + "/see-as/{tokens}/{token}/{tool}", show: (*request).try},
 		{name: "models", path: ofEndpoint + "/models", tab: "Models", show: (*request).models},
 		{name: "model", path: ofEndpoint + "/models/{model}", show: (*request).model},

@@ -32,6 +32,8 @@ type seeing struct {
 	All, Bytes, Reads int
 	Tools             []toolRow
 	Pages             pages
+	// Issuers says that the endpoint lets in callers of identity providers.
+	Issuers bool
 	// InCluster says that the token's text is in a Secret, which the person must be allowed to read.
 	InCluster bool
 }
@@ -56,7 +58,7 @@ func (q *request) seeAs() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &seeing{Token: strings.TrimSpace(q.FormValue("token")), InCluster: q.source().Cluster() != nil}
+	s := &seeing{Token: strings.TrimSpace(q.FormValue("token")), InCluster: q.source().Cluster() != nil, Issuers: len(objects.Endpoint.Spec.Authentication.OIDC) > 0}
 	for i := range objects.Tokens {
 		if len(s.Tokens) < mostNames {
 			s.Tokens = append(s.Tokens, cluster.Key(&objects.Tokens[i]).String())

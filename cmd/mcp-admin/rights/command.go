@@ -109,7 +109,7 @@ func (o *options) matrix(ctx context.Context) (*Matrix, error) {
 
 func (o *options) objects(ctx context.Context) (*Objects, error) {
 	if len(o.files) > 0 {
-		return fromFiles(ctx, o.files, o.GivenNamespace(), o.endpoint)
+		return FromFiles(ctx, o.files, o.GivenNamespace(), o.endpoint)
 	}
 	if o.endpoint == "" {
 		return nil, errors.New("name the MCPEndpoint, or files with -f")

@@ -58,14 +58,11 @@ func (o *Objects) Matrix(now time.Time) (*Matrix, error) {
 	if config == nil {
 		return nil, fmt.Errorf("MCPEndpoint %s is not valid: %s", cluster.Key(o.Endpoint), verdicts.Endpoint.Message)
 	}
-	m := &Matrix{Endpoint: cluster.Key(o.Endpoint).String(), Models: []Model{}, Callers: []Caller{}, NotInForce: map[string]string{}, Withheld: map[string]string{}, config: config}
+	m := &Matrix{Endpoint: cluster.Key(o.Endpoint).String(), Models: []Model{}, Callers: []Caller{}, NotInForce: map[string]string{}, Withheld: o.withheld(config), config: config}
 	for i := range config.Models {
-		model := &config.Models[i]
-		if c := meta.FindStatusCondition(o.exposure(model.Exposure).Status.Conditions, v1alpha1.ConditionResolved); c != nil && c.Status == metav1.ConditionFalse {
-			m.Withheld[model.Name] = c.Reason + ": " + c.Message
-			continue
+		if model := &config.Models[i]; m.Withheld[model.Name] == "" {
+			m.Models = append(m.Models, o.model(model))
 		}
-		m.Models = append(m.Models, o.model(model))
 	}
 	byRights := map[string]int{}
 	for i := range o.Tokens {
@@ -89,6 +86,18 @@ func (o *Objects) Matrix(now time.Time) (*Matrix, error) {
 		m.Callers[at].Tokens = append(m.Callers[at].Tokens, key.String())
 	}
 	return m, nil
+}
+
+// withheld are the models that the database keeps from being served, with the reason.
+func (o *Objects) withheld(config *contract.Config) map[string]string {
+	withheld := map[string]string{}
+	for i := range config.Models {
+		model := &config.Models[i]
+		if c := meta.FindStatusCondition(o.exposure(model.Exposure).Status.Conditions, v1alpha1.ConditionResolved); c != nil && c.Status == metav1.ConditionFalse {
+			withheld[model.Name] = c.Reason + ": " + c.Message
+		}
+	}
+	return withheld
 }
 
 func why(v compile.TokenVerdict, admitted bool) string {

@@ -104,8 +104,8 @@ func FromCluster(ctx context.Context, k *cluster.Cluster, name string) (*Objects
 	return o, nil
 }
 
-// fromFiles reads the objects of manifests. An endpoint need not be named if there is one.
-func fromFiles(ctx context.Context, paths []string, namespace, name string) (*Objects, error) {
+// FromFiles reads the objects of manifests. An endpoint need not be named if there is one.
+func FromFiles(ctx context.Context, paths []string, namespace, name string) (*Objects, error) {
 	m, err := manifests.Read(ctx, paths, metav1.NamespaceDefault)
 	if err == nil {
 		err = m.Err()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -119,6 +120,10 @@ func (s *source) Command(name string, endpoint types.NamespacedName, args ...str
 		words = append(words, endpoint.Name)
 	case "who":
 		words = append(words, "-e", endpoint.Name)
+	case "can":
+		if slices.Contains(args, "--claims") {
+			words = append(words, "-e", endpoint.Name)
+		}
 	}
 	return page.CommandLine(append(words, "-n", endpoint.Namespace)...)
 }
