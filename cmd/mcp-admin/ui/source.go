@@ -59,17 +59,16 @@ func (s *source) Cluster() *cluster.Cluster { return s.cluster }
 
 // Endpoints implements page.Source. Somebody who may not list all namespaces sees that of the context.
 func (s *source) Endpoints(ctx context.Context) (*page.Endpoints, error) {
-	var list v1alpha1.MCPEndpointList
-	err := s.cluster.List(ctx, &list)
+	items, err := s.cluster.ListEndpoints(ctx, metav1.NamespaceAll)
 	if !apierrors.IsForbidden(err) {
-		return &page.Endpoints{Items: list.Items}, cluster.Explain(err)
+		return &page.Endpoints{Items: items}, cluster.Explain(err)
 	}
 	s.narrow.Store(true)
 	everywhere := err
-	if err := s.cluster.List(ctx, &list, client.InNamespace(s.cluster.Namespace)); err != nil {
+	if items, err = s.cluster.ListEndpoints(ctx, s.cluster.Namespace); err != nil {
 		return nil, cluster.Explain(err)
 	}
-	return &page.Endpoints{Items: list.Items, Unseen: []string{
+	return &page.Endpoints{Items: items, Unseen: []string{
 		fmt.Sprintf("other namespaces than %s: %s Name another one with -n.", s.cluster.Namespace, page.Sentence(everywhere)),
 	}}, nil
 }
