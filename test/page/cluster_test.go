@@ -125,6 +125,7 @@ func (s *stage) fill(c *cluster) *v1alpha1.MCPToken {
 	customer.Status.MaskedColumns, customer.Status.HiddenColumns = []string{"email"}, []string{"password"}
 	clerk := tokenOf("shop", "shop", "clerk", "clerks")
 	clerk.Spec.Attributes = map[string]v1alpha1.AttributeValue{"region": "north"}
+	clerk.Status.Revision, order.Status.Revision = 11, 9
 	note := exposureOf("hostile", "hostile", "note", "id", script, turned, strings.Repeat("x", 128))
 	note.Spec.Description = script + turned + strings.Repeat("y", 800)
 	note.Spec.Measures = []v1alpha1.MeasureSpec{}
@@ -167,7 +168,7 @@ func (s *stage) overThree(c *cluster) {
 			{Path: of + "/see-as-caller", Wants: []string{"The endpoint has no issuer"}},
 			{Path: of + "/who", Wants: []string{"shop/reader", "and 1 like it", "own-region"}},
 			{Path: of + "/who?q=clerk&sort=groups", Wants: []string{"1 found", "shop/clerk"}, Lacks: []string{"shop/reader"}},
-			{Path: of + "/who/shop/clerk/order", Wants: []string{"region = token.region", "the token's attribute region", "generation 1, last changed"}},
+			{Path: of + "/who/shop/clerk/order", Wants: []string{"region = token.region", "the token's attribute region", "generation 1, last changed", "in the Config since revision 9", "in the Config since revision 11"}},
 			{Path: of + "/who-reads?of=customer.email", Wants: []string{"customer.email is masked", "shop/reader", "and 1 like it", "mcp-admin who customer.email -e shop -n shop"}},
 			{Path: of + "/models", Wants: []string{"the YAML", "foreign keys only the database knows"}},
 			{Path: of + "/models/order", Wants: []string{"own-region", "order → customer"}},

@@ -168,6 +168,8 @@ type change struct {
 	Object, By string
 	Generation int64
 	At         time.Time
+	// Revision is the first of the Config that held the object as it is now; 0 if that is not known. Of an endpoint nobody tells it.
+	Revision int64
 }
 
 // cell opens a cell.
@@ -193,15 +195,15 @@ func (q *request) cell() (any, error) {
 	if len(o.Access.Rows.Policies) > 0 {
 		o.Policies = m.Policies(model, o.Access.Rows.Policies)
 	}
-	o.since("MCPEndpoint", objects.Endpoint)
+	o.since("MCPEndpoint", objects.Endpoint, 0)
 	for i := range objects.Exposures {
 		if x := &objects.Exposures[i]; x.EffectiveModel() == model {
-			o.since("MCPModelExposure", x)
+			o.since("MCPModelExposure", x, known(x.Generation, x.Status.ObservedGeneration, x.Status.Revision))
 		}
 	}
 	for i := range objects.Tokens {
 		if t := &objects.Tokens[i]; cluster.Key(t).String() == token {
-			o.since("MCPToken", t)
+			o.since("MCPToken", t, known(t.Generation, t.Status.ObservedGeneration, t.Status.Revision))
 		}
 	}
 	return o, nil
@@ -230,8 +232,8 @@ func columnsOf(m *rights.Model) []column {
 }
 
 // since notes the last change of an object that was not one of its status. Objects from files have none.
-func (o *opened) since(kind string, of client.Object) {
-	c := change{Object: kind + " " + cluster.Key(of).String(), Generation: of.GetGeneration(), At: of.GetCreationTimestamp().Time}
+func (o *opened) since(kind string, of client.Object, revision int64) {
+	c := change{Object: kind + " " + cluster.Key(of).String(), Generation: of.GetGeneration(), At: of.GetCreationTimestamp().Time, Revision: revision}
 	for _, f := range of.GetManagedFields() {
 		if f.Subresource == "" && f.Time != nil && !f.Time.Time.Before(c.At) {
 			c.At, c.By = f.Time.Time, f.Manager
@@ -240,6 +242,14 @@ func (o *opened) since(kind string, of client.Object) {
 	if !c.At.IsZero() {
 		o.Changed = append(o.Changed, c)
 	}
+}
+
+// known is the revision that a status tells, if the status is about the object as it is now.
+func known(generation, observed, revision int64) int64 {
+	if generation != observed {
+		return 0
+	}
+	return revision
 }
 
 // Date is when it was.
