@@ -33,7 +33,7 @@ func listed(t testing.TB) []byte {
 		e.Annotations = map[string]string{"kubectl.kubernetes.io/last-applied-configuration": strings.Repeat("y", 800)}
 		for _, manager := range []string{"kubectl", "mcp-admin-manager"} {
 			e.ManagedFields = append(e.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, Operation: "Apply", APIVersion: list.APIVersion, Time: &at, FieldsType: "FieldsV1",
-				FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{` + strings.TrimSuffix(strings.Repeat(`"f:conditions":{"k:{\"type\":\"Ready\"}":{".":{},"f:message":{}}},`, 15), ",") + `}}`)}})
+				FieldsV1: metav1.NewFieldsV1(`{"f:status":{` + strings.TrimSuffix(strings.Repeat(`"f:conditions":{"k:{\"type\":\"Ready\"}":{".":{},"f:message":{}}},`, 15), ",") + `}}`)})
 		}
 		e.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
 		for g := range 5 {
