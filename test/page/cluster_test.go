@@ -139,8 +139,10 @@ func (s *stage) fill(c *cluster) *v1alpha1.MCPToken {
 	billing.Spec.Authentication.OIDC = []v1alpha1.OIDCIssuer{{Name: "corp", URL: "https://id.example", Audiences: []v1alpha1.Audience{"billing"}}}
 	staff := tokenOf("billing", "billing", "staff", "readers")
 	staff.Spec.OIDC = &v1alpha1.OIDCIdentity{Issuer: "corp", Claims: map[string]v1alpha1.ClaimValue{"org": "shop"}}
+	invoice := exposureOf("billing", "billing", "invoice", "id")
+	invoice.Spec.Expose = new(true)
 	s.check(c.create(s.t.Context(), endpointOf("shop", "shop", true, ""), order, customer, clerk, tokenOf("shop", "shop", "reader", "readers"), tokenOf("shop", "shop", "twin", "readers"), pod,
-		billing, staff, exposureOf("billing", "billing", "invoice", "id"),
+		billing, staff, invoice,
 		hostile, note, tokenOf("hostile", "hostile", strings.Repeat("a", 250), "readers")))
 	return clerk
 }
