@@ -111,7 +111,7 @@ func TestChartRunsThePageAsItRunsTheManager(t *testing.T) {
 // testPage installs the page, and asks the API server what its ServiceAccount may do.
 func testPage(t *testing.T, api client.Client, config *rest.Config) {
 	ctx := t.Context()
-	objects := renderWith(t, "testdata/page.yaml", "rbac.aggregate=false", "crds.install=false")
+	objects := ofRelease(t)
 	for range 2 {
 		for _, o := range objects {
 			if err := applyStrictly(ctx, api, o); err != nil {
@@ -119,7 +119,7 @@ func testPage(t *testing.T, api client.Client, config *rest.Config) {
 			}
 		}
 	}
-	if err := api.Create(ctx, podOf(t, the(t, ofPage(objects), "Deployment")), client.DryRunAll); err != nil {
+	if err := api.Create(ctx, podOf(t, the(t, objects, "Deployment")), client.DryRunAll); err != nil {
 		t.Errorf("the page's pod was not admitted: %v", err)
 	}
 	asked := &authenticationv1.TokenRequest{}
@@ -165,7 +165,7 @@ func testPage(t *testing.T, api client.Client, config *rest.Config) {
 	if err := as("system:serviceaccount:kube-system:default").List(ctx, &corev1.PodList{}); !apierrors.IsForbidden(err) {
 		t.Errorf("the page may impersonate a ServiceAccount: %v", err)
 	}
-	narrowed := ofPage(renderWith(t, "testdata/page.yaml", "page.impersonate.users={oidc:ann}", "page.impersonate.groups={oidc:ops}"))
+	narrowed := ofRelease(t, "page.impersonate.users={oidc:ann}", "page.impersonate.groups={oidc:ops}")
 	if err := applyStrictly(ctx, api, the(t, narrowed, "ClusterRole")); err != nil {
 		t.Fatal(err)
 	}
