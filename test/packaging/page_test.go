@@ -2,6 +2,7 @@ package packaging
 
 import (
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -100,7 +101,7 @@ func TestChartRunsThePageAsItRunsTheManager(t *testing.T) {
 	if len(ofKind(own, "Secret")) > 0 {
 		t.Error("the chart makes a key beside the given one")
 	}
-	if port := nested(t, the(t, own, "Service"), "spec", "ports").([]any)[0].(map[string]any); port["name"] != "http" || port["port"] != int64(80) {
+	if port := nested(t, the(t, own, "Service"), "spec", "ports").([]any)[0].(map[string]any); port["name"] != "http" || fmt.Sprint(port["port"]) != "80" {
 		t.Errorf("without a certificate the port is %v", port)
 	}
 	if args := managerContainer(t, own)["args"].([]any); !slices.Contains(args, any("--namespace=shop")) || slices.Contains(args, any("--namespace=crm")) {
@@ -112,6 +113,9 @@ func TestChartRunsThePageAsItRunsTheManager(t *testing.T) {
 func testPage(t *testing.T, api client.Client, config *rest.Config) {
 	ctx := t.Context()
 	objects := ofRelease(t)
+	if err := applyStrictly(ctx, api, the(t, renderKustomization(t, root+"/config/default"), "Namespace")); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 {
 		for _, o := range objects {
 			if err := applyStrictly(ctx, api, o); err != nil {
