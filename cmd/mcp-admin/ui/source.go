@@ -80,6 +80,7 @@ func (s *source) Endpoints(ctx context.Context) (*page.Endpoints, error) {
 	found, seen := &page.Endpoints{}, []string(nil)
 	var refused error
 	for _, namespace := range s.Namespaces {
+		var list v1alpha1.MCPEndpointList
 		err := s.cluster.List(ctx, &list, client.InNamespace(namespace))
 		switch {
 		case apierrors.IsForbidden(err):
