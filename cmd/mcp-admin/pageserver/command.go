@@ -41,6 +41,8 @@ impersonate users and groups, and no other. Nobody sees anything without a login
 --session-key-file, and ends with the ID token at the latest. Tokens of people are stored nowhere.
 
 Without --tls-cert-file it serves HTTP, for a proxy that ends TLS: browsers must see https.`,
+		Example: `  mcp-admin page-server --host mcp.example.com --oidc-issuer-url https://login.example.com --oidc-client-id mcp-admin \
+    --oidc-client-secret-file secret --oidc-username-claim email --oidc-groups-claim groups --session-key-file key`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return f.run(command) },
 	}
