@@ -49,7 +49,6 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("the page: see as", w.testPageTrials)
 	w.run("tail", func(t *testing.T) { w.testTail(t, pod) })
 	w.run("the page: activity", w.testPageActivity)
-	w.run("the page behind OpenID Connect", w.testPageServer)
 	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
 	w.run("tail with the journal", func(t *testing.T) { w.testTailWithTheJournal(t, pod) })
 	w.run("tail without times", func(t *testing.T) { w.testTailWithoutTimes(t, pod) })

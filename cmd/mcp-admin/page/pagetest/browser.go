@@ -47,20 +47,6 @@ func Open(t testing.TB, link string) *Browser {
 	return b
 }
 
-// LogIn opens a page that has a login, at its origin. The client has a cookie jar.
-func LogIn(t testing.TB, client *http.Client, origin string) *Browser {
-	t.Helper()
-	answer, err := client.Get(origin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || answer.Header.Get("Refresh") != "0;url=/" {
-		t.Fatalf("nobody is let in: %s %v", answer.Status, answer.Header)
-	}
-	return &Browser{t: t, client: client, Origin: origin, Root: "/"}
-}
-
 // Get returns the status and the text of a screen below the root.
 func (b *Browser) Get(path string) (int, string) {
 	b.t.Helper()
