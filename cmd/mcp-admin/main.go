@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
@@ -19,6 +20,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	context.AfterFunc(ctx, stop)   // a second signal ends the process at once
+	log.SetLogger(logr.Discard())  // or a library writes after half a minute that nobody has set its log
 	klog.SetLogger(logr.Discard()) // each command says itself what went wrong, once and in words
 	name := displayName(os.Args[0])
 	command := newCommand(name)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/lint"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/pageserver"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/report"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/revoke"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
@@ -40,7 +41,7 @@ func groups() []group {
 		{"start", "Start here:", []*cobra.Command{dev.Command(), generate.Command()}},
 		{"cluster", "In a cluster:", []*cobra.Command{
 			connect.Command(), can.Command(), rights.MatrixCommand(), rights.WhoCommand(), call.Command(), revoke.Command(), tail.Command(),
-			ui.Command(), status.Command(), doctor.Command(), report.Command(),
+			ui.Command(), status.Command(), doctor.Command(), report.Command(), pageserver.Command(),
 		}},
 		{"ci", "For CI:", []*cobra.Command{lint.Command()}},
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ type Issuer struct {
 	t      testing.TB
 	server *httptest.Server
 	signer jose.Signer
+	// client is the one at which people log in; nil if nobody does.
+	client atomic.Pointer[Client]
 }
 
 // Audience is whom an Issuer's tokens are for.
@@ -50,12 +53,30 @@ func NewIssuer(t testing.TB) *Issuer {
 	publish("/keys", keys)
 	publish("/openid/v1/jwks", keys)
 	publish("/.well-known/openid-configuration", func() any {
+		methods := []string{"client_secret_basic"}
+		if c := i.client.Load(); c != nil && c.InForm {
+			methods = []string{"client_secret_post"}
+		}
 		return map[string]any{
+			"token_endpoint": i.server.URL + "/token", "token_endpoint_auth_methods_supported": methods, "code_challenge_methods_supported": []string{"S256"},
+			"authorization_response_iss_parameter_supported": true,
 			"issuer": i.server.URL, "jwks_uri": i.server.URL + "/keys", "authorization_endpoint": i.server.URL + "/authorize",
 			"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
 			"id_token_signing_alg_values_supported": []string{"ES256"},
 		}
 	})
+	ofClient := func(pattern string, answer func(*Client, http.ResponseWriter, *http.Request)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			c := i.client.Load()
+			if c == nil {
+				http.NotFound(w, r)
+				return
+			}
+			answer(c, w, r)
+		})
+	}
+	ofClient("GET /authorize", (*Client).authorize)
+	ofClient("POST /token", (*Client).token)
 	i.server = httptest.NewTLSServer(mux)
 	t.Cleanup(i.server.Close)
 	i.signer, err = jose.NewSigner(jose.SigningKey{Algorithm: jose.ES256, Key: jose.JSONWebKey{Key: key, KeyID: "first"}}, nil)
@@ -88,9 +109,14 @@ func (i *Issuer) Token(subject string, claims map[string]any) string {
 	now := time.Now()
 	all := map[string]any{"iss": i.server.URL, "sub": subject, "aud": Audience, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix()}
 	maps.Copy(all, claims)
-	text, err := jwt.Signed(i.signer).Claims(all).Serialize()
+	return i.Sign(all)
+}
+
+// Sign issues a token with these claims and no others.
+func (i *Issuer) Sign(claims map[string]any) string {
+	text, err := jwt.Signed(i.signer).Claims(claims).Serialize()
 	if err != nil {
-		i.t.Fatal(err)
+		i.t.Error(err)
 	}
 	return text
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/test/apiserver"
@@ -24,7 +25,7 @@ const fieldOwner = client.FieldOwner("packaging-test")
 // What is rendered must be accepted by an API server that checks every field, twice over; and the manager's pod must be
 // admitted where the Pod Security Standard "restricted" is enforced, as config/default's namespace does.
 func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
-	api := startAPIServer(t)
+	api, config := startAPIServer(t)
 	ctx := t.Context()
 	for _, name := range []string{"shop", "crm", "monitoring", "grafana"} {
 		if err := api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
@@ -65,6 +66,7 @@ func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the chart with the page", func(t *testing.T) { testPage(t, api, config) })
 	t.Run("an unknown field in one of the kinds is refused", func(t *testing.T) {
 		waitForKind(t, api, "MCPToken")
 		token := object{Object: map[string]any{
@@ -82,14 +84,14 @@ func TestAnAPIServerAcceptsWhatIsRendered(t *testing.T) {
 	})
 }
 
-func startAPIServer(t *testing.T) client.Client {
+func startAPIServer(t *testing.T) (client.Client, *rest.Config) {
 	t.Helper()
 	_, config := apiserver.Start(t, "testdata/crds")
 	api, err := client.New(config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api
+	return api, config
 }
 
 // applyStrictly applies o server-side, with unknown and repeated fields refused.

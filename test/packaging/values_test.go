@@ -35,6 +35,14 @@ func TestChartRefusesWrongValues(t *testing.T) {
 		{"an interval without a unit", "metrics.podMonitor.interval=30", "interval"},
 		{"a variable without a name", "extraEnv[0].value=x", "name"},
 		{"no ServiceAccount at all", "serviceAccount.create=false", "serviceAccount.name"},
+		{"a page without a host", "page.enabled=true,page.oidc.issuerURL=https://i.example.com,page.oidc.clientID=x", "page.host is needed"},
+		{"a page without an identity provider", "page.enabled=true,page.host=mcp.example.com,page.oidc.clientID=x", "page.oidc.issuerURL is needed"},
+		{"a page without a client", "page.enabled=true,page.host=mcp.example.com,page.oidc.issuerURL=https://i.example.com", "page.oidc.clientID is needed"},
+		{"an identity provider without TLS", "page.oidc.issuerURL=http://i.example.com", "issuerURL"},
+		{"a host that is a URL", "page.host=https://mcp.example.com", "host"},
+		{"a prefix of Kubernetes' own names", "page.oidc.groupsPrefix=system:", "groupsPrefix"},
+		{"an algorithm with a shared key", "page.oidc.signingAlgs={HS256}", "signingAlgs"},
+		{"scopes without openid", "page.oidc.scopes={email}", "scopes"},
 		{"a ServiceMonitor without a Service", "metrics.service=false,metrics.serviceMonitor.enabled=true", "metrics.podMonitor"},
 	}
 	for _, tt := range tests {
@@ -54,7 +62,8 @@ func TestChartRefusesWrongValues(t *testing.T) {
 func TestChartRefusesTypos(t *testing.T) {
 	helm := tool(t, "helm")
 	free := []string{"podAnnotations", "podLabels", "nodeSelector", "serviceAccount.annotations", "metrics.podMonitor.labels",
-		"metrics.serviceMonitor.labels", "monitoring.rules.labels", "monitoring.dashboards.labels", "resources.requests", "resources.limits"}
+		"metrics.serviceMonitor.labels", "monitoring.rules.labels", "monitoring.dashboards.labels", "resources.requests", "resources.limits",
+		"page.resources.requests", "page.resources.limits"}
 	var check func(path string, values map[string]any)
 	check = func(path string, values map[string]any) {
 		for _, name := range free {
@@ -100,12 +109,12 @@ func TestChartSchemaNamesEveryValue(t *testing.T) {
 		names := func(of map[string]any) map[string]bool {
 			set := map[string]bool{}
 			for name := range of {
-				set[name] = name != "global" && (path != "resources" || name != "claims")
+				set[name] = name != "global" && (!strings.HasSuffix(path, "resources") || name != "claims")
 			}
 			delete(set, "global")
 			return set
 		}
-		if path == "affinity" || path == "resources" {
+		if path == "affinity" || strings.HasSuffix(path, "resources") {
 			return // Kubernetes names these
 		}
 		if diff := cmp.Diff(names(properties), names(values)); diff != "" {

@@ -11,7 +11,7 @@ import (
 // A checkout's manifests and chart name the newest version of CHANGELOG.md.
 func TestManifestsNameTheNewestVersion(t *testing.T) {
 	newest := strings.TrimSpace(output(t, "hack/version.sh", "newest"))
-	images := regexp.MustCompile(`ghcr\.io/mcp-admin/(?:manager|server)\S*`)
+	images := regexp.MustCompile(`ghcr\.io/mcp-admin/(?:manager|server|mcp-admin)\S*`)
 	for _, objects := range [][]object{renderKustomization(t, root+"/config/default"), renderKustomization(t, root+"/config/namespaced"), renderChart(t)} {
 		container := managerContainer(t, objects)
 		for program, image := range map[string]string{"manager": container["image"].(string), "server": environment(container)["MCP_ADMIN_SERVER_IMAGE"]} {

@@ -35,6 +35,16 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
+{{- define "mcp-admin.pageSelectorLabels" -}}
+app.kubernetes.io/name: {{ include "mcp-admin.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: page
+{{- end }}
+
+{{- define "mcp-admin.pageLabels" -}}
+{{ merge (include "mcp-admin.pageSelectorLabels" . | fromYaml) (include "mcp-admin.labels" . | fromYaml) | toYaml }}
+{{- end }}
+
 {{- define "mcp-admin.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create }}
 {{- default (include "mcp-admin.fullname" .) .Values.serviceAccount.name }}

@@ -5,8 +5,10 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -72,11 +74,22 @@ func (f *Flags) Connect() (*Cluster, error) {
 
 // New returns the cluster of a configuration. It makes no request.
 func New(config *rest.Config, namespace string) (*Cluster, error) {
+	return newCluster(config, namespace, nil)
+}
+
+// kinds are those that a client knows.
+var kinds = sync.OnceValues(func() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
+})
+
+// newCluster is New with a mapper of kinds; nil is one of its own.
+func newCluster(config *rest.Config, namespace string, mapper meta.RESTMapper) (*Cluster, error) {
+	scheme, err := kinds()
+	if err != nil {
 		return nil, err
 	}
-	reader, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	reader, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: mapper})
 	if err != nil {
 		return nil, err
 	}

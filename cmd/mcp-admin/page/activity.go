@@ -54,7 +54,7 @@ func (a *activity) Filtered() bool {
 func (q *request) activity() (any, error) {
 	q.Title = "Activity"
 	a := &activity{Token: strings.TrimSpace(q.FormValue("token")), Model: strings.TrimSpace(q.FormValue("model")), Outcome: q.FormValue("outcome"), Since: q.FormValue("since"), Live: q.FormValue("live") != ""}
-	now := q.page.Now()
+	now := q.page.now()
 	var from time.Time
 	if past, err := time.ParseDuration(a.Since); err == nil && past > 0 {
 		from = now.Add(-past)

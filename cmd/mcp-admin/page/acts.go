@@ -283,7 +283,7 @@ func (q *request) plan() (any, error) {
 		return nil, err
 	}
 	q.Title = p.Title + ": what it would do"
-	q.Commands = append(q.Commands, p.command(p.Group, cluster.Key(objects[0]), q.page.Now()))
+	q.Commands = append(q.Commands, p.command(p.Group, cluster.Key(objects[0]), q.page.now()))
 	resource := "mcpendpoints"
 	if p.ofTokens {
 		resource = "mcptokens"
@@ -326,7 +326,7 @@ func (q *request) perform() (string, error) {
 			continue
 		}
 		k := q.source().Cluster().In(o.GetNamespace())
-		if err := p.do(q.Context(), k, o, q.page.Now()); err != nil {
+		if err := p.do(q.Context(), k, o, q.page.now()); err != nil {
 			if changed > 0 {
 				return "", fmt.Errorf("%d of %d are done; then %s was refused: %w", changed, p.Can, cluster.Key(o), err)
 			}

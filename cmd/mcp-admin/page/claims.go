@@ -45,7 +45,7 @@ func (q *request) claims() (any, error) {
 	}
 	claims, err := rights.ReadClaims(strings.NewReader(s.Claims))
 	if err == nil {
-		s.Visitor, err = objects.Visitor(s.Issuer, claims, q.page.Now())
+		s.Visitor, err = objects.Visitor(s.Issuer, claims, q.page.now())
 	}
 	if err != nil {
 		s.Problem = sentenceCase(err.Error())

@@ -39,7 +39,7 @@ func (q *request) endpoint() (any, error) {
 	for i := range s.Pods[:min(len(s.Pods), perPage)] {
 		row := podRow{Pod: s.Pods[i], Age: "–"}
 		if !row.Started.IsZero() {
-			row.Age = duration.HumanDuration(q.page.Now().Sub(row.Started))
+			row.Age = duration.HumanDuration(q.page.now().Sub(row.Started))
 		}
 		row.Behind = row.Revision != nil && *row.Revision < s.Revision
 		h.PodRows = append(h.PodRows, row)

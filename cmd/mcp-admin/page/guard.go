@@ -38,8 +38,8 @@ func newGuard(base string) *guard {
 // link is the path of the one-time link.
 func (g *guard) link() string { return g.base + "open/" + g.key }
 
-// headers are those of each answer. Nothing of the page is kept, framed, or sent anywhere.
-func headers(h http.Header) {
+// Headers are those of each answer. Nothing of the page is kept, framed, or sent anywhere.
+func Headers(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; "+
 		"frame-ancestors 'none'; base-uri 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -94,14 +94,14 @@ func (g *guard) knows(r *http.Request) bool {
 	return false
 }
 
-// ours reports whether a form was sent from a page of ours.
-func (g *guard) ours(r *http.Request) bool {
+// Ours reports whether a form was sent from a page of an origin, with the secret of the visitor's forms.
+func Ours(w http.ResponseWriter, r *http.Request, origin, form string) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return false
 	}
-	origin := r.Header.Get("Origin")
-	if origin != "http://"+r.Host && (origin != "" || r.Header.Get("Sec-Fetch-Site") == "") {
+	if from := r.Header.Get("Origin"); from != origin && (from != "" || r.Header.Get("Sec-Fetch-Site") == "") {
 		return false
 	}
-	return subtle.ConstantTimeCompare([]byte(r.PostFormValue("form")), []byte(g.form)) == 1
+	return subtle.ConstantTimeCompare([]byte(r.PostFormValue("form")), []byte(form)) == 1
 }

@@ -32,6 +32,10 @@ func missingRight(err error) *refusal {
 		return r
 	}
 	verb, resource, group, namespace := m[1], m[2], m[3], m[4]
+	if verb == "impersonate" {
+		r.Why, r.Do = "This page may not ask as you.", "Its ServiceAccount needs the right to impersonate you and your groups. Ask who installed it."
+		return r
+	}
 	where, flag := "in all namespaces", []string{"-A"}
 	if namespace != "" {
 		where, flag = "in namespace "+namespace, []string{"-n", namespace}
@@ -53,7 +57,7 @@ func Sentence(err error) string {
 }
 
 // refuse shows why there is nothing to show.
-func (p *Page) refuse(w http.ResponseWriter, q *request, err error) {
+func (p *Screens) refuse(w http.ResponseWriter, q *request, err error) {
 	code, told, title := http.StatusBadGateway, missingRight(err), "Not possible"
 	var missing *cluster.Missing
 	switch {

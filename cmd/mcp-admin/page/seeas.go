@@ -285,12 +285,12 @@ func (q *request) ask(ctx context.Context, callee *call.Callee, tool string, arg
 		return nil, err
 	}
 	defer session.Close()
-	start := q.page.Now()
+	start := q.page.now()
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	if err != nil {
 		return nil, err
 	}
-	return answerOf(result, q.page.Now().Sub(start)), nil
+	return answerOf(result, q.page.now().Sub(start)), nil
 }
 
 func answerOf(result *mcp.CallToolResult, took time.Duration) *answer {

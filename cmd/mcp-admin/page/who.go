@@ -65,7 +65,7 @@ func (q *request) matrix() (*rights.Matrix, *rights.Objects, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := objects.Matrix(q.page.Now())
+	m, err := objects.Matrix(q.page.now())
 	return m, objects, err
 }
 

@@ -47,7 +47,7 @@ the pods' metrics; get pods/log, for the activity; patch, for what you change. T
 			if err != nil {
 				return laptop.Hint(err)
 			}
-			source, err := newSource(command.Context(), k)
+			source, err := ofContext(command.Context(), k)
 			if err != nil {
 				return err
 			}

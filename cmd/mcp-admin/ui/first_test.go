@@ -87,7 +87,7 @@ func openOver(t testing.TB, list []byte) *pagetest.Browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := page.New(page.Options{Source: &source{cluster: k, place: "a cluster", person: "somebody"}, Base: "/"})
+	p, err := page.New(page.Options{Source: NewSource(k, As{Place: "a cluster", Person: "somebody"}), Base: "/"})
 	if err != nil {
 		t.Fatal(err)
 	}

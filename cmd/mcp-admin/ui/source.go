@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,18 +24,31 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
 )
 
-// source reads a cluster as the person whose kubeconfig it is.
+// As is whom a cluster is read as.
+type As struct {
+	// Place says in a few words what is looked at, and as whom; Person is the person's name.
+	Place, Person string
+	// Namespaces are looked at if the person may not list the endpoints of all namespaces.
+	Namespaces []string
+	// Hint says how others are reached.
+	Hint string
+	// Forward has endpoints called through their pods alone, and so by the API server, as the person.
+	Forward bool
+}
+
+// source reads a cluster as one person.
 type source struct {
-	cluster       *cluster.Cluster
-	place, person string
+	As
+	cluster *cluster.Cluster
 	// narrow reports whether the person may not list the endpoints of all namespaces.
 	narrow atomic.Bool
 }
 
-var _ page.Source = (*source)(nil)
+// NewSource returns a cluster as a page reads it. It makes no request.
+func NewSource(k *cluster.Cluster, as As) page.Source { return &source{As: as, cluster: k} }
 
-// newSource asks the API server who the person is.
-func newSource(ctx context.Context, k *cluster.Cluster) (*source, error) {
+// ofContext reads the cluster as the person whose kubeconfig it is. It asks the API server who that is.
+func ofContext(ctx context.Context, k *cluster.Cluster) (page.Source, error) {
 	review := &authenticationv1.SelfSubjectReview{}
 	if err := k.Create(ctx, review); err != nil && !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
 		return nil, cluster.Explain(err)
@@ -43,34 +57,44 @@ func newSource(ctx context.Context, k *cluster.Cluster) (*source, error) {
 	if u, err := url.Parse(host); err == nil && u.Host != "" {
 		host = u.Host
 	}
-	place := "Cluster " + host
 	person := cmp.Or(review.Status.UserInfo.Username, "somebody")
-	return &source{cluster: k, place: place + ", as " + person, person: person}, nil
+	return NewSource(k, As{Place: "Cluster " + host + ", as " + person, Person: person, Namespaces: []string{k.Namespace}, Hint: "Name another one with -n."}), nil
 }
 
 // Place implements page.Source.
-func (s *source) Place() string { return s.place }
+func (s *source) Place() string { return s.As.Place }
 
 // Person implements page.Source.
-func (s *source) Person() string { return s.person }
+func (s *source) Person() string { return s.As.Person }
 
 // Cluster implements page.Source.
 func (s *source) Cluster() *cluster.Cluster { return s.cluster }
 
-// Endpoints implements page.Source. Somebody who may not list all namespaces sees that of the context.
+// Endpoints implements page.Source. Somebody who may not list all namespaces sees those that are named, as far as allowed.
 func (s *source) Endpoints(ctx context.Context) (*page.Endpoints, error) {
-	items, err := s.cluster.ListEndpoints(ctx, metav1.NamespaceAll)
-	if !apierrors.IsForbidden(err) {
-		return &page.Endpoints{Items: items}, cluster.Explain(err)
+	items, everywhere := s.cluster.ListEndpoints(ctx, metav1.NamespaceAll)
+	if !apierrors.IsForbidden(everywhere) || len(s.Namespaces) == 0 {
+		return &page.Endpoints{Items: items}, cluster.Explain(everywhere)
 	}
 	s.narrow.Store(true)
-	everywhere := err
-	if items, err = s.cluster.ListEndpoints(ctx, s.cluster.Namespace); err != nil {
-		return nil, cluster.Explain(err)
+	found, seen := &page.Endpoints{}, []string(nil)
+	var refused error
+	for _, namespace := range s.Namespaces {
+		items, err := s.cluster.ListEndpoints(ctx, namespace)
+		switch {
+		case apierrors.IsForbidden(err):
+			refused = cmp.Or(refused, err)
+		case err != nil:
+			return nil, cluster.Explain(err)
+		default:
+			seen, found.Items = append(seen, namespace), append(found.Items, items...)
+		}
 	}
-	return &page.Endpoints{Items: items, Unseen: []string{
-		fmt.Sprintf("other namespaces than %s: %s Name another one with -n.", s.cluster.Namespace, page.Sentence(everywhere)),
-	}}, nil
+	if len(seen) == 0 {
+		return nil, cluster.Explain(refused)
+	}
+	found.Unseen = []string{fmt.Sprintf("other namespaces than %s: %s %s", strings.Join(seen, ", "), page.Sentence(everywhere), s.Hint)}
+	return found, nil
 }
 
 // Status implements page.Source.
@@ -85,12 +109,29 @@ func (s *source) Objects(ctx context.Context, endpoint types.NamespacedName) (*r
 
 // Diagnose implements page.Source.
 func (s *source) Diagnose(ctx context.Context) (*doctor.Diagnosis, error) {
-	namespace := metav1.NamespaceAll
-	if err := s.cluster.List(ctx, &v1alpha1.MCPEndpointList{}, client.Limit(1)); apierrors.IsForbidden(err) {
-		s.narrow.Store(true)
-		namespace = s.cluster.Namespace
+	err := s.cluster.List(ctx, &v1alpha1.MCPEndpointList{}, client.Limit(1))
+	if !apierrors.IsForbidden(err) || len(s.Namespaces) == 0 {
+		return doctor.Examine(ctx, s.cluster.In(metav1.NamespaceAll), "")
 	}
-	return doctor.Examine(ctx, s.cluster.In(namespace), "")
+	s.narrow.Store(true)
+	all := &doctor.Diagnosis{}
+	var refused error
+	for _, namespace := range s.Namespaces {
+		found, err := doctor.Examine(ctx, s.cluster.In(namespace), "")
+		if err != nil {
+			refused = cmp.Or(refused, err)
+			continue
+		}
+		all.Looked, all.Problems, all.Notes = append(all.Looked, found.Looked...), append(all.Problems, found.Problems...), append(all.Notes, found.Notes...)
+		all.Unseen = append(all.Unseen, found.Unseen...)
+	}
+	if refused != nil && len(all.Looked) == 0 {
+		return nil, refused
+	}
+	if refused != nil {
+		all.Unseen = append(all.Unseen, page.Sentence(refused))
+	}
+	return all, nil
 }
 
 // ForeignKeys implements page.Source. Only the pods know them, and tell them to the manager alone.
@@ -102,8 +143,8 @@ func (s *source) ForeignKeys(context.Context, types.NamespacedName) ([]page.Fore
 func (s *source) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)
 	where := []string{"-A"}
-	if s.narrow.Load() {
-		where = []string{"-n", s.cluster.Namespace}
+	if s.narrow.Load() && len(s.Namespaces) == 1 {
+		where = []string{"-n", s.Namespaces[0]}
 	}
 	switch name {
 	case "endpoints":

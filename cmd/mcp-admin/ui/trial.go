@@ -14,7 +14,7 @@ import (
 
 // Callee implements page.Source.
 func (s *source) Callee(ctx context.Context, _, token types.NamespacedName) (*call.Callee, error) {
-	return call.InCluster(ctx, s.cluster.In(token.Namespace), token.Name, call.Route{Tell: func(string) {}})
+	return call.InCluster(ctx, s.cluster.In(token.Namespace), token.Name, call.Route{Forward: s.Forward, Tell: func(string) {}})
 }
 
 // Calls implements page.Source: the logs of the endpoint's pods, as "mcp-admin tail" reads them.
