@@ -117,7 +117,9 @@ func readLines(s *suite, t *testing.T) {
 		want(t, one(t, func() { s.ok(t, "viewer", "get_book", `{"id":2}`) }), `["2"]`, "ids")
 	})
 	s.check(t, "rows of another model than the call's", func(t *testing.T) {
-		line := one(t, func() { s.ok(t, "root", "related_author", `{"id":1,"relation":"book_by_author","order_by":["id"],"limit":1}`) })
+		line := one(t, func() {
+			s.ok(t, "root", "related_author", `{"id":1,"relation":"book_by_author","order_by":["id"],"limit":1}`)
+		})
 		want(t, line, `"author"`, "model")
 		want(t, line, `"book"`, "rows_of")
 		if line := one(t, func() { s.ok(t, "root", "list_book", `{"limit":1}`) }); line["rows_of"] != nil {
