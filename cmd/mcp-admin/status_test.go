@@ -86,6 +86,10 @@ func (w *world) testLostAuditLines(t *testing.T, pod *serverPod) {
 		out, err := w.command(update...)
 		return err != nil && strings.Contains(out, "unavailable: ")
 	})
+	w.eventually("the endpoint is Ready", func() bool {
+		_, ready := w.statusOf(t)
+		return ready
+	})
 	const lost = "write_failed: standard output, or the claim of observability.audit.files, does not take them"
 	const required = "with delivery: Required a call whose line is not written fails with unavailable"
 	w.expect(t, false, []string{"! Pod shop/shop-0: since its server started at 20", lost, required, "(MCPAuditLinesLost)\n    kubectl logs shop-0 -n shop | grep", "✓ nothing else is wrong\n"}, "doctor", "shop", "-n", "shop")
