@@ -41,6 +41,13 @@ const (
 	LongLife             = 30 * 24 * time.Hour
 )
 
+// ShortLived says whether the token lives for LongLife at most: such tokens are made anew all the time, and nobody is warned that they
+// expire. One that never expires is none.
+func (t *MCPToken) ShortLived() bool {
+	expiry := t.EffectiveExpiry()
+	return expiry != nil && expiry.Sub(t.CreationTimestamp.Time) <= LongLife
+}
+
 // WarnsAt is the moment from which it is said that the token expires soon; nil is never.
 func (t *MCPToken) WarnsAt() *time.Time {
 	expiry := t.EffectiveExpiry()

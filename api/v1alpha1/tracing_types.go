@@ -7,9 +7,9 @@ type CollectorSpec struct {
 	// OTEL_EXPORTER_OTLP_CERTIFICATE in server.env names. If protocol is HTTP, spans go to /v1/traces below the
 	// address, and audit lines to /v1/logs.
 	// +required
-	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && (url(self).getPort() == '' || url(self).getPort().size() <= 5 && int(url(self).getPort()) >= 1 && int(url(self).getPort()) <= 65535) && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment, and with a port of at most 65535 if it has one"
 	Endpoint string `json:"endpoint,omitempty"`
 	// protocol is GRPC (usually port 4317) or HTTP (usually port 4318); GRPC when absent.
 	// +optional

@@ -52,6 +52,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
 	w.run("tail with the journal", func(t *testing.T) { w.testTailWithTheJournal(t, pod) })
 	w.run("tail without times", func(t *testing.T) { w.testTailWithoutTimes(t, pod) })
+	w.run("lost audit lines", func(t *testing.T) { w.testLostAuditLines(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
 	w.run("generate", w.testGenerate)
 	w.run("completion", w.testCompletion)
@@ -226,6 +227,7 @@ func (w *world) text(secret string) string {
 func (w *world) testCall(t *testing.T) {
 	w.expect(t, false, []string{"TOOL", "list_order", "update_order"}, "call", "agent", "-n", "shop")
 	w.expect(t, false, []string{"id   region   total\n1    north    10\n3    north    30\n2 rows of 2\n"}, "call", "agent", "list_order", "order_by=id", "-n", "shop")
+	w.expect(t, false, []string{"1    north    10\n1 row of 1\n"}, "call", "agent", "list_order", "filters.region=north", "limit=1", "filters.total=10", "-n", "shop")
 	w.expect(t, false, []string{`"total": 31`}, "call", "agent", "update_order", "id=3", "data.total=31", "-n", "shop")
 	w.expect(t, true, []string{"not_found: ", "the tool says error"}, "call", "agent", "get_order", "id=2", "-n", "shop")
 	w.expect(t, true, []string{`Unknown tool: lst_order; the nearest is "list_order"`}, "call", "agent", "lst_order", "-n", "shop")

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
 )
 
@@ -65,4 +68,36 @@ func (w *world) testStatus(t *testing.T) {
 	}
 	w.expect(t, false, []string{"endpoint: shop/shop\n", "ready: true\n"}, "status", "shop", "-n", "shop", "-o", "yaml")
 	w.expect(t, true, []string{"ask an administrator"}, "status", "shop", "-n", "shop", "--as", "nobody")
+}
+
+// Calls that fail because the disk for audit lines is full leave the endpoint Ready: status and doctor tell of the lines.
+func (w *world) testLostAuditLines(t *testing.T, pod *serverPod) {
+	e := &v1alpha1.MCPEndpoint{ObjectMeta: objectMeta("shop")}
+	deliver := func(how v1alpha1.AuditDelivery) {
+		w.check(w.k8s.Get(t.Context(), client.ObjectKeyFromObject(e), e))
+		changed := e.DeepCopy()
+		changed.Spec.Observability.Audit.Delivery = how
+		w.check(w.k8s.Patch(t.Context(), changed, client.MergeFrom(e)))
+	}
+	update := []string{"call", "agent", "update_order", "id=3", "data.total=32", "-n", "shop"}
+	pod.full.Store(true)
+	deliver(v1alpha1.AuditDeliveryRequired)
+	w.eventually("a change is refused", func() bool {
+		out, err := w.command(update...)
+		return err != nil && strings.Contains(out, "unavailable: ")
+	})
+	w.eventually("the endpoint is Ready", func() bool {
+		_, ready := w.statusOf(t)
+		return ready
+	})
+	const lost = "write_failed: standard output, or the claim of observability.audit.files, does not take them"
+	const required = "with delivery: Required a call whose line is not written fails with unavailable"
+	w.expect(t, false, []string{"! Pod shop/shop-0: since its server started at 20", lost, required, "(MCPAuditLinesLost)\n    kubectl logs shop-0 -n shop | grep", "✓ nothing else is wrong\n"}, "doctor", "shop", "-n", "shop")
+	w.expect(t, false, []string{"! MCPAuditLinesLost: pod shop-0: since its server started at 20", lost, required, "runbooks/MCPAuditLinesLost.md\n"}, "status", "shop", "-n", "shop")
+	if s, _ := w.statusOf(t); len(s.Counted.AuditLost) != 1 || s.Counted.AuditLost[0].Lines["write_failed"] < 1 {
+		t.Errorf("counted %+v", s.Counted)
+	}
+	pod.full.Store(false)
+	deliver(v1alpha1.AuditDeliveryBestEffort)
+	w.expect(t, false, []string{`"total": 32`}, update...)
 }

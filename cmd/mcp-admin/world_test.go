@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -160,7 +161,9 @@ type serverPod struct {
 	pod             *corev1.Pod
 	endpoint, admin string
 	audit           harness.Log
-	stop            context.CancelFunc
+	// full makes the disk for audit lines take none.
+	full atomic.Bool
+	stop context.CancelFunc
 	// ended ends the kubelet's logs of the pod.
 	ended context.Context
 	// container is the log of the present container; the world's lock guards it.
@@ -185,7 +188,7 @@ func (w *world) runServer(namespace, endpoint, name string) *serverPod {
 	p.ended = ctx
 	s := &server.Server{
 		Source: configSource{w.k8s, namespace, endpoint + "-mcp-config"}, Endpoint: []net.Listener{agents}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile,
-		Version: "test", Log: slog.New(slog.DiscardHandler), Audit: audit.NewLog(&p.audit),
+		Version: "test", Log: slog.New(slog.DiscardHandler), Audit: audit.NewLog(&disk{to: &p.audit, full: &p.full}),
 	}
 	done := make(chan struct{})
 	go func() {
@@ -203,6 +206,19 @@ func (w *world) runServer(namespace, endpoint, name string) *serverPod {
 	w.mu.Unlock()
 	p.create()
 	return p
+}
+
+// disk takes audit lines while it is not full.
+type disk struct {
+	to   io.Writer
+	full *atomic.Bool
+}
+
+func (d *disk) Write(line []byte) (int, error) {
+	if d.full.Load() {
+		return 0, syscall.ENOSPC
+	}
+	return d.to.Write(line)
 }
 
 // podOf is a pod of the endpoint's Deployment, which it makes available.

@@ -156,7 +156,7 @@ func tokenEntry(t *v1alpha1.MCPToken, credential *Credential, verdict TokenVerdi
 	entry.Rules = appendRules(nil, t.Spec.Permissions)
 	if expiry := t.EffectiveExpiry(); expiry != nil {
 		entry.Expiry = new(expiry.UTC())
-		entry.ShortLived = expiry.Sub(t.CreationTimestamp.Time) <= shortLife
+		entry.ShortLived = t.ShortLived()
 	}
 	return entry
 }
@@ -184,9 +184,6 @@ func refusedSums(t *v1alpha1.MCPToken, credential *Credential, issuers map[strin
 	slices.Sort(sums)
 	return sums
 }
-
-// shortLife is how long a token lives at most that the metrics count as one of a short life.
-const shortLife = 30 * 24 * time.Hour
 
 // appendRules adds the rules of a token or group.
 func appendRules(rules []contract.Rule, permissions []v1alpha1.PermissionRule) []contract.Rule {

@@ -60,8 +60,8 @@ Rights: get mcptokens and mcpendpoints, get of the token's Secret; without a pub
 pods/portforward. None with --state.`,
 		Example: `  mcp-admin call agent -n shop
   mcp-admin call agent --state .mcp-admin-dev
-  mcp-admin call agent list_order status=open limit=5 -n shop
-  mcp-admin call agent list_order status=open --export open.csv -n shop
+  mcp-admin call agent list_order filters.status=open limit=5 -n shop
+  mcp-admin call agent list_order filters.status=open --export open.csv -n shop
   mcp-admin call agent update_order id=7 data.status=shipped -n shop
   mcp-admin call agent list_order --json '{"filters":{"total__gte":100}}' -o json`,
 		Args:              usage.Named("the MCPToken", 0),
@@ -121,7 +121,7 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	if o.export != "" && !result.IsError {
 		rows, err := c.save(ctx, result, o.export)
 		if err == nil {
-			_, err = fmt.Fprintf(out, "%s rows in %s\n", rows, o.export)
+			_, err = fmt.Fprintf(out, "%s in %s\n", output.Numbered(rows, "row"), o.export)
 		}
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,26 +34,26 @@ func formatOf(file string, arguments map[string]any) (any, error) {
 
 // save fetches the file to which the answer of a call links, and returns how many rows it has. The file of that name stays as it is
 // unless the whole export is there.
-func (c *Callee) save(ctx context.Context, result *mcp.CallToolResult, file string) (rows string, err error) {
+func (c *Callee) save(ctx context.Context, result *mcp.CallToolResult, file string) (rows int, err error) {
 	link, err := c.linkOf(result)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
 	response, err := c.transport.RoundTrip(request) // it needs no token, and follows nowhere
 	if err != nil {
-		return "", errors.New("the export cannot be fetched: the connection broke") // the error's own text has the link
+		return 0, errors.New("the export cannot be fetched: the connection broke") // the error's own text has the link
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("the export cannot be fetched: the endpoint answers %s", response.Status)
+		return 0, fmt.Errorf("the export cannot be fetched: the endpoint answers %s", response.Status)
 	}
 	part, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*") // only its owner may read it
 	if err != nil {
-		return "", fmt.Errorf("--export: %w", err)
+		return 0, fmt.Errorf("--export: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -61,14 +62,17 @@ func (c *Callee) save(ctx context.Context, result *mcp.CallToolResult, file stri
 		}
 	}()
 	n, err := io.Copy(part, response.Body)
-	if rows = response.Trailer.Get(rowsTrailer); err != nil || rows == "" {
-		return "", fmt.Errorf("the export broke off after %d bytes, and is not kept: call again", n)
+	if err == nil {
+		rows, err = strconv.Atoi(response.Trailer.Get(rowsTrailer))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("the export broke off after %d bytes, and is not kept: call again", n)
 	}
 	if err = part.Close(); err != nil {
-		return "", fmt.Errorf("--export: %w", err)
+		return 0, fmt.Errorf("--export: %w", err)
 	}
 	if err = os.Rename(part.Name(), file); err != nil {
-		return "", fmt.Errorf("--export: %w", err)
+		return 0, fmt.Errorf("--export: %w", err)
 	}
 	return rows, nil
 }

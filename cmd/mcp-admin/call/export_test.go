@@ -40,8 +40,8 @@ func TestAnExportIsSavedWholeOrNotAtAll(t *testing.T) {
 	c := &Callee{url: served.URL + "/mcp/?style=Generic", transport: http.DefaultTransport.(*http.Transport).Clone()}
 	folder := t.TempDir()
 	file := filepath.Join(folder, "rows.csv")
-	if rows, err := c.save(context.Background(), answerOf("whole"), file); err != nil || rows != "2" {
-		t.Fatalf("%s rows, %v", rows, err)
+	if rows, err := c.save(context.Background(), answerOf("whole"), file); err != nil || rows != 2 {
+		t.Fatalf("%d rows, %v", rows, err)
 	}
 	for link, says := range map[string]string{"broken": "broke off after 7 bytes", "used": "answers 404"} {
 		_, err := c.save(context.Background(), answerOf(link), file)

@@ -98,7 +98,7 @@ func ReadRows(text string) (*Rows, bool) {
 	if err != nil {
 		return nil, false
 	}
-	r := &Rows{Columns: columns, Cells: make([][]string, len(list.Results)), Counted: fmt.Sprintf("%d rows", *list.Count), Notice: list.Notice}
+	r := &Rows{Columns: columns, Cells: make([][]string, len(list.Results)), Counted: output.Numbered(*list.Count, "row"), Notice: list.Notice}
 	for i, result := range list.Results {
 		var row map[string]json.RawMessage
 		if json.Unmarshal(result, &row) != nil {

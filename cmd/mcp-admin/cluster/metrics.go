@@ -1,12 +1,16 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -50,4 +54,20 @@ func (c *Cluster) Metrics(ctx context.Context, pod *corev1.Pod) ([]byte, error) 
 		return nil, fmt.Errorf("pod %s answers %s", pod.Name, answer.Status)
 	}
 	return io.ReadAll(io.LimitReader(answer.Body, maxMetrics))
+}
+
+// ParseMetrics reads Prometheus' text. The families are by name.
+func ParseMetrics(text []byte) (map[string]*dto.MetricFamily, error) {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	return parser.TextToMetricFamilies(bytes.NewReader(text))
+}
+
+// Label is a label of a metric; "" if it has none of that name.
+func Label(m *dto.Metric, name string) string {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == name {
+			return l.GetValue()
+		}
+	}
+	return ""
 }

@@ -52,8 +52,8 @@ func (l *callLog) Handle(ctx context.Context, record slog.Record) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, err := fmt.Fprintf(l.screen, "%s  %s  %-24s  %s  %d rows  %.1f ms\n", record.Time.Format("15:04:05"), token, tool,
-		l.screen.Styled(style, outcome), rows, seconds*1000)
+	_, err := fmt.Fprintf(l.screen, "%s  %s  %-24s  %s  %s  %.1f ms\n", record.Time.Format("15:04:05"), token, tool,
+		l.screen.Styled(style, outcome), output.Numbered(int(rows), "row"), seconds*1000)
 	return err
 }
 

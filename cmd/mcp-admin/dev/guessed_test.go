@@ -88,7 +88,7 @@ func TestDevServesADatabaseWithoutYAML(t *testing.T) {
 				t.Errorf("the view's row by its guessed key: %s", answer)
 			}
 			logged := out.waitFor(t, "get_open_orders")
-			if !regexp.MustCompile(`\d\d:\d\d:\d\d  default/\S+-reader  list_customers +ok  1 rows  [0-9.]+ ms\n`).MatchString(logged) || strings.Contains(logged, "Ada") {
+			if !regexp.MustCompile(`\d\d:\d\d:\d\d  default/\S+-reader  list_customers +ok  1 row  [0-9.]+ ms\n`).MatchString(logged) || strings.Contains(logged, "Ada") {
 				t.Errorf("the log of calls is wrong, or has values:\n%s", logged)
 			}
 		})

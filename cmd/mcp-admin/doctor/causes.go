@@ -53,10 +53,26 @@ func isConsequence(c metav1.Condition) bool { return slices.Contains(consequence
 // and Resolved repeat the endpoint's reasons; Issued is about a token's own Secret.
 func (x *examination) ofEndpoint(endpoint types.NamespacedName) func(metav1.Condition) bool {
 	reasons := x.ailing[endpoint]
-	return func(c metav1.Condition) bool {
-		shared := c.Type == v1alpha1.ConditionProgrammed || c.Type == v1alpha1.ConditionResolved
-		return len(reasons) > 0 && (isConsequence(c) || shared && slices.Contains(reasons, c.Reason))
+	return func(c metav1.Condition) bool { return repeats(c, reasons) }
+}
+
+// repeats reports whether a condition of an exposure or a token follows from what its endpoint is not Ready for.
+func repeats(c metav1.Condition, reasons []string) bool {
+	shared := c.Type == v1alpha1.ConditionProgrammed || c.Type == v1alpha1.ConditionResolved
+	return len(reasons) > 0 && (isConsequence(c) || shared && slices.Contains(reasons, c.Reason))
+}
+
+// WaitsForEndpoint reports whether nothing is wrong with an exposure that is not Ready but what is wrong with its endpoint, by the
+// conditions of both.
+func WaitsForEndpoint(exposure, endpoint []metav1.Condition) bool {
+	var reasons []string
+	for _, c := range endpoint {
+		if c.Status != metav1.ConditionTrue && !slices.Contains(summaries, c.Type) {
+			reasons = append(reasons, c.Reason)
+		}
 	}
+	t := troubleOf(exposure, func(c metav1.Condition) bool { return repeats(c, reasons) }, true)
+	return len(t.causes) == 0 && len(t.effects) > 0
 }
 
 // tell reports the causes of an object's trouble, the first one with what follows from it.

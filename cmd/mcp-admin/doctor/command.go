@@ -32,13 +32,14 @@ func Command() *cobra.Command {
 		Short: "Say what is wrong with an endpoint, and what to do",
 		Long: `doctor looks at an MCPEndpoint, or at all of the namespace, or with -A at all namespaces: the installed kinds, the manager, the
 endpoint with its database and its audit table, its pods, its MCPModelExposures and MCPTokens. For each cause it says one sentence,
-one command, and what follows from it. Tokens that expire soon, have expired or are not active are noted. The exit code is 1 if something is wrong.
+one command, and what follows from it. Tokens that expire soon, have expired or are not active are noted, and audit lines that pods have
+lost since they started, which may be over. The exit code is 1 if something is wrong.
 
 It first asks the API server what you may do, and says what it could not look at. With --state it looks at what "mcp-admin dev" serves
 on this machine, and needs no cluster.
 
-Rights: list mcpendpoints, mcpmodelexposures, mcptokens and pods; get leases (there and in kube-system), to see whether a manager
-runs. With -A these are needed in all namespaces. It reads no Secret.`,
+Rights: list mcpendpoints, mcpmodelexposures, mcptokens and pods; create pods/portforward, to read the pods' metrics; get leases (there
+and in kube-system), to see whether a manager runs. With -A these are needed in all namespaces. It reads no Secret.`,
 		Example: `  mcp-admin doctor -n shop
   mcp-admin doctor shop -n shop
   mcp-admin doctor -A
@@ -88,7 +89,11 @@ func (o *options) diagnose(ctx context.Context, name string) (*Diagnosis, error)
 	if o.all {
 		k.Namespace = metav1.NamespaceAll
 	}
-	return Examine(ctx, k, name)
+	x, err := examine(ctx, k, name)
+	if err != nil {
+		return nil, err
+	}
+	return x.found, x.lost(ctx)
 }
 
 func counted(n int) string {
@@ -129,8 +134,13 @@ func (d *Diagnosis) show(screen *output.Screen) {
 			fmt.Fprintf(screen, "    %s\n", screen.Styled(output.Faint, "from this follows: "+strings.Join(p.Effects, ", ")))
 		}
 	}
+	but := "" // a note with a command may be about what is wrong now
 	for _, p := range d.Notes {
 		fmt.Fprintf(screen, "%s %s: %s\n", screen.Styled(output.Warning, "!"), p.Object, p.Message)
+		if p.Command != "" {
+			fmt.Fprintf(screen, "    %s\n", p.Command)
+			but = "else "
+		}
 	}
 	for _, unseen := range d.Unseen {
 		fmt.Fprintf(screen, "%s not looked at: %s\n", screen.Styled(output.Warning, "?"), unseen)
@@ -140,16 +150,24 @@ func (d *Diagnosis) show(screen *output.Screen) {
 		if len(d.Unseen) > 0 {
 			where = " with what could be looked at"
 		}
-		fmt.Fprintf(screen, "%s nothing is wrong%s\n", screen.Styled(output.Good, "✓"), where)
+		fmt.Fprintf(screen, "%s nothing %sis wrong%s\n", screen.Styled(output.Good, "✓"), but, where)
 	}
 }
 
-// Examine looks at everything, from the kinds to the tokens. name is the endpoint's; "" is all of the namespace.
+// Examine looks at everything, from the kinds to the tokens, but not into pods. name is the endpoint's; "" is all of the namespace.
 func Examine(ctx context.Context, k *cluster.Cluster, name string) (*Diagnosis, error) {
+	x, err := examine(ctx, k, name)
+	if err != nil {
+		return nil, err
+	}
+	return x.found, nil
+}
+
+func examine(ctx context.Context, k *cluster.Cluster, name string) (*examination, error) {
 	x := &examination{Cluster: k, name: name, ailing: map[types.NamespacedName][]string{}, waiting: map[types.NamespacedName]int{},
 		found: &Diagnosis{Looked: []string{}, Problems: []Problem{}}}
 	if !x.kinds() {
-		return x.found, nil
+		return x, nil
 	}
 	for _, look := range []func(context.Context) error{x.rights, x.findEndpoints, x.manager, x.lookAtEndpoints, x.exposures, x.tokens} {
 		if err := look(ctx); err != nil {
@@ -159,8 +177,8 @@ func Examine(ctx context.Context, k *cluster.Cluster, name string) (*Diagnosis, 
 	for i := range x.endpoints {
 		if n := x.waiting[cluster.Key(&x.endpoints[i])]; n > 0 {
 			x.found.Notes = append(x.found.Notes, Problem{Object: "MCPEndpoint " + cluster.Key(&x.endpoints[i]).String(),
-				Message: fmt.Sprintf("%d of its MCPModelExposures and MCPTokens wait for it", n)})
+				Message: fmt.Sprintf("%d of its MCPModelExposures and MCPTokens %s for it", n, map[bool]string{true: "waits", false: "wait"}[n == 1])})
 		}
 	}
-	return x.found, nil
+	return x, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
 )
 
@@ -87,7 +88,7 @@ func (c *chain) help(reason string) string {
 }
 
 func (c *chain) objects() link {
-	l := link{Name: "Objects", State: good, Lines: []string{numbered(c.Models.Served+len(c.Models.Withheld), "model"), numbered(c.Tokens.All, "token")}}
+	l := link{Name: "Objects", State: good, Lines: []string{output.Numbered(c.Models.Served+c.Models.Waiting+len(c.Models.Withheld), "model"), output.Numbered(c.Tokens.All, "token")}}
 	ready := meta.FindStatusCondition(c.Conditions, v1alpha1.ConditionReady)
 	switch withheld, tokens := len(c.Models.Withheld), len(c.Tokens.NotReady); {
 	case ready == nil:
@@ -98,7 +99,7 @@ func (c *chain) objects() link {
 	case ready.Reason == v1alpha1.ReasonInvalid:
 		l.State, l.Why, l.Do = broken, cmp.Or(ready.Message, ready.Reason), c.help(ready.Reason)
 	case c.Ready && withheld+tokens > 0:
-		l.State, l.Why = waiting, fmt.Sprintf("not in order: %s, %s", numbered(withheld, "model"), numbered(tokens, "token"))
+		l.State, l.Why = waiting, fmt.Sprintf("not in order: %s, %s", output.Numbered(withheld, "model"), output.Numbered(tokens, "token"))
 	}
 	return l
 }
@@ -209,13 +210,6 @@ func (c *chain) counted() []string {
 		}
 	}
 	return lines
-}
-
-func numbered(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // picture is the chain as a drawing: boxes with texts, and arrows. Lengths are those of its own coordinates.

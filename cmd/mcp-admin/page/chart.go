@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	lines "github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 )
 
@@ -79,13 +80,13 @@ func charts(calls []lines.Call, from, now time.Time) []chart {
 			times = append(times, *c.Seconds)
 		}
 	}
-	rate := chart{Title: "Calls", Said: fmt.Sprintf("%s, %d refused or failed", numbered(len(calls), "call"), failed)}
+	rate := chart{Title: "Calls", Said: fmt.Sprintf("%s, %d refused or failed", output.Numbered(len(calls), "call"), failed)}
 	rate.bars(buckets, begin, span)
 	if len(times) == 0 {
 		return []chart{rate}
 	}
 	slices.Sort(times)
-	latency := chart{Title: "Times", Said: fmt.Sprintf("median %s, longest %s, of %s", milliseconds(times[len(times)/2]), milliseconds(times[len(times)-1]), numbered(len(times), "call"))}
+	latency := chart{Title: "Times", Said: fmt.Sprintf("median %s, longest %s, of %s", milliseconds(times[len(times)/2]), milliseconds(times[len(times)-1]), output.Numbered(len(times), "call"))}
 	latency.times(buckets, begin, span)
 	return []chart{rate, latency}
 }
@@ -153,11 +154,11 @@ func (c *chart) ends(buckets []bucket, begin time.Time, span time.Duration) {
 func spanName(span time.Duration) string {
 	switch {
 	case span >= 24*time.Hour:
-		return numbered(int(span/(24*time.Hour)), "day")
+		return output.Numbered(int(span/(24*time.Hour)), "day")
 	case span >= time.Hour:
-		return numbered(int(span/time.Hour), "hour")
+		return output.Numbered(int(span/time.Hour), "hour")
 	case span >= time.Minute:
-		return numbered(int(span/time.Minute), "minute")
+		return output.Numbered(int(span/time.Minute), "minute")
 	}
-	return numbered(int(span/time.Second), "second")
+	return output.Numbered(int(span/time.Second), "second")
 }

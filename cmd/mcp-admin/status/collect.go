@@ -43,6 +43,8 @@ type Status struct {
 	// Unseen says what could not be looked at, and why.
 	Unseen []string `json:"notLookedAt"`
 	now    time.Time
+	// requiresLines is whether calls fail without their audit lines.
+	requiresLines bool
 }
 
 // Database is the endpoint's database, as its pods found it.
@@ -67,9 +69,12 @@ type Pod struct {
 	Revision *int64 `json:"revision"`
 }
 
-// Models counts the models that are served, and has those that are not.
+// Models counts the models that are served, and has those that are not for a reason of their own.
 type Models struct {
-	Served   int        `json:"served"`
+	Served int `json:"served"`
+	// Waiting is how many are not Ready for what is wrong with the endpoint alone, such as its database's password. Pods may still
+	// answer for them.
+	Waiting  int        `json:"waiting"`
 	Withheld []Withheld `json:"withheld"`
 }
 
@@ -96,6 +101,8 @@ type Tokens struct {
 type Expiring struct {
 	Token string    `json:"token"`
 	At    time.Time `json:"at"`
+	// short is whether it lives so short that no alert counts it.
+	short bool
 }
 
 const (
@@ -136,7 +143,7 @@ func Of(e *v1alpha1.MCPEndpoint, found *doctor.Diagnosis, now time.Time) *Status
 	s := &Status{
 		Endpoint: cluster.Key(e).String(), URL: e.Status.URL, Revision: e.Status.Revision, Conditions: sorted(e.Status.Conditions), now: now,
 		Problems: nonNil(found.Problems), Notes: nonNil(found.Notes), Unseen: nonNil(found.Unseen), Pods: []Pod{}, Alerts: []Alert{},
-		Models: Models{Withheld: []Withheld{}}, Tokens: Tokens{Refused: []string{}, NotReady: []string{}, Expiring: []Expiring{}, Unused: []string{}},
+		requiresLines: doctor.RequiresLines(e), Models: Models{Withheld: []Withheld{}}, Tokens: Tokens{Refused: []string{}, NotReady: []string{}, Expiring: []Expiring{}, Unused: []string{}},
 	}
 	s.endpoint(e)
 	return s
@@ -225,6 +232,10 @@ func (s *Status) AddModels(exposures []v1alpha1.MCPModelExposure) {
 			s.Models.Served++
 			continue
 		}
+		if doctor.WaitsForEndpoint(x.Status.Conditions, s.Conditions) {
+			s.Models.Waiting++
+			continue
+		}
 		w := Withheld{Exposure: x.Name}
 		if ready != nil {
 			w.Reason, w.Message = ready.Reason, ready.Message
@@ -250,7 +261,7 @@ func (s *Status) AddTokens(tokens []v1alpha1.MCPToken) {
 		}
 		s.Tokens.InForce++
 		if at := t.Status.ExpirationTime; at != nil && at.Sub(s.now) < soon {
-			s.Tokens.Expiring = append(s.Tokens.Expiring, Expiring{name, at.UTC()})
+			s.Tokens.Expiring = append(s.Tokens.Expiring, Expiring{name, at.UTC(), t.ShortLived()})
 		}
 		used := t.Status.LastUsedTime
 		if s.now.Sub(t.CreationTimestamp.Time) > young && (used == nil || s.now.Sub(used.Time) > unused) {

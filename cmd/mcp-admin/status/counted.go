@@ -1,7 +1,6 @@
 package status
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -10,11 +9,11 @@ import (
 	"slices"
 
 	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 // Counted adds up what all pods have counted since they started.
@@ -33,6 +32,8 @@ type Counted struct {
 	// DatabaseDown and ConfigRefused are the names of pods.
 	DatabaseDown  []string `json:"databaseDown"`
 	ConfigRefused []string `json:"configRefused"`
+	// AuditLost are the pods that have lost audit lines.
+	AuditLost []doctor.Lost `json:"auditLinesLost"`
 }
 
 // DatabaseTimes is how long the database took for what it was asked, with the wait for a connection.
@@ -79,26 +80,28 @@ func (s *Status) count(ctx context.Context, k *cluster.Cluster, pods []corev1.Po
 
 // AddMetrics adds the metrics of a pod of that index, as Prometheus' text.
 func (s *Status) AddMetrics(pod int, text []byte) error {
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	families, err := cluster.ParseMetrics(text)
 	if err != nil {
 		return err
 	}
 	if s.Counted == nil {
-		s.Counted = &Counted{Calls: map[string]float64{}, Refused: map[string]float64{}, Requests: map[string]float64{}, DatabaseDown: []string{}, ConfigRefused: []string{}}
+		s.Counted = &Counted{
+			Calls: map[string]float64{}, Refused: map[string]float64{}, Requests: map[string]float64{},
+			DatabaseDown: []string{}, ConfigRefused: []string{}, AuditLost: []doctor.Lost{},
+		}
 	}
 	c, p := s.Counted, &s.Pods[pod]
 	c.Pods++
 	for _, m := range families["mcp_server_operation_duration_seconds"].GetMetric() {
-		if label(m, "operation") != "" {
-			c.Calls[cmp.Or(label(m, "error_type"), "ok")] += float64(m.GetHistogram().GetSampleCount())
+		if cluster.Label(m, "operation") != "" {
+			c.Calls[cmp.Or(cluster.Label(m, "error_type"), "ok")] += float64(m.GetHistogram().GetSampleCount())
 		}
 	}
 	for _, m := range families["mcp_admin_server_callers_refused_total"].GetMetric() {
-		c.Refused[label(m, "reason")] += m.GetCounter().GetValue()
+		c.Refused[cluster.Label(m, "reason")] += m.GetCounter().GetValue()
 	}
 	for _, m := range families["mcp_admin_requests_total"].GetMetric() {
-		c.Requests[label(m, "status")] += m.GetCounter().GetValue()
+		c.Requests[cluster.Label(m, "status")] += m.GetCounter().GetValue()
 	}
 	for _, m := range families["mcp_admin_rate_limited_total"].GetMetric() {
 		c.RateLimited += m.GetCounter().GetValue()
@@ -119,6 +122,9 @@ func (s *Status) AddMetrics(pod int, text []byte) error {
 		if m.GetGauge().GetValue() != 0 {
 			c.ConfigRefused = append(c.ConfigRefused, p.Name)
 		}
+	}
+	if lost := doctor.LostOf(p.Name, families); lost != nil {
+		c.AuditLost = append(c.AuditLost, *lost)
 	}
 	return nil
 }
@@ -194,15 +200,6 @@ func seconds(n float64) string {
 	return fmt.Sprintf("%.3g ms", n*1000)
 }
 
-func label(m *dto.Metric, name string) string {
-	for _, l := range m.GetLabel() {
-		if l.GetName() == name {
-			return l.GetValue()
-		}
-	}
-	return ""
-}
-
 func sum(of map[string]float64) float64 {
 	all := 0.0
 	for _, n := range of {
@@ -226,6 +223,9 @@ func (s *Status) warn() {
 		warn("MCPEndpointNotReady", "the endpoint is not Ready: %s", cmp.Or(s.Reason, "the manager has not looked at it"))
 	}
 	for _, t := range s.Tokens.Expiring {
+		if t.short {
+			continue // they are made anew all the time
+		}
 		warn("MCPTokenExpiresSoon", "MCPToken %s expires at %s", t.Token, t.At.Format("2006-01-02T15:04:05Z"))
 	}
 	c := s.Counted
@@ -238,6 +238,9 @@ func (s *Status) warn() {
 	for _, pod := range c.ConfigRefused {
 		warn("MCPConfigRefused", "pod %s refuses its Config", pod)
 	}
+	for _, lost := range c.AuditLost {
+		warn(doctor.AlertAuditLinesLost, "pod %s: %s", lost.Pod, lost.Message(s.requiresLines))
+	}
 	share := func(alert string, n, of float64, what string) {
 		if n > few && n > often*of {
 			warn(alert, "%.0f of %.0f %s", n, of, what)
@@ -248,6 +251,6 @@ func (s *Status) warn() {
 	share("MCPToolErrorsTimeout", c.Calls["timeout"], calls, "calls since the pods started took too long")
 	share("MCPServerErrors", c.Requests["5xx"], sum(c.Requests), "requests since the pods started ended in 5xx")
 	if n := c.Calls["internal"]; n > 0 {
-		warn("MCPToolErrorsInternal", "%.0f calls since the pods started ended in internal", n)
+		warn("MCPToolErrorsInternal", "%s since the pods started ended in internal", output.Numbered(int(n), "call"))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
 
@@ -24,6 +25,7 @@ func TestWhatAServerCountedIsRead(t *testing.T) {
 	m.RateLimited()
 	m.Config(7, true)
 	m.Database(false)
+	m.AuditLost(telemetry.LostUnwritten, 3)
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	s := &Status{Pods: []Pod{{Name: "shop-0"}}}
@@ -33,6 +35,13 @@ func TestWhatAServerCountedIsRead(t *testing.T) {
 	want := Counted{
 		Pods: 1, Calls: map[string]float64{"ok": 2, "not_found": 1, "unavailable": 1}, Refused: map[string]float64{"expired": 1},
 		Requests: map[string]float64{"2xx": 1, "5xx": 1}, RateLimited: 1, DatabaseDown: []string{"shop-0"}, ConfigRefused: []string{"shop-0"},
+		AuditLost: []doctor.Lost{{Pod: "shop-0", Lines: map[string]int{telemetry.LostUnwritten: 3}}},
+	}
+	if lost := s.Counted.AuditLost; len(lost) == 1 {
+		if lost[0].Since.IsZero() {
+			t.Error("it is not known since when lines were lost")
+		}
+		lost[0].Since = time.Time{}
 	}
 	if s.Counted.Database != nil || s.Counted.Replicas != nil {
 		t.Errorf("a database that was not asked, and has no replicas, is told as %+v, %+v", s.Counted.Database, s.Counted.Replicas)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/condition"
 )
 
 const runbooks = "https://github.com/mcp-admin/mcp-admin-operator/blob/main/docs/runbooks/"
@@ -79,7 +80,12 @@ func (s *Status) database(screen *output.Screen) string {
 		}
 		return strings.Join(parts, "; ")
 	}
-	return strings.TrimSpace(name + " " + screen.Styled(output.Bad, "not reached: "+cmp.Or(s.Database.Reason, "nobody has tried yet")))
+	reason := cmp.Or(s.Database.Reason, "nobody has tried yet")
+	if slices.Contains(condition.Refusals, reason) && slices.ContainsFunc(s.Pods, func(p Pod) bool { return p.Ready }) {
+		// the pods keep the connections that they have
+		return strings.TrimSpace(name + " " + screen.Styled(output.Bad, "new connections fail: "+reason) + "; calls are answered over those that are open, if there are any")
+	}
+	return strings.TrimSpace(name + " " + screen.Styled(output.Bad, "not reached: "+reason))
 }
 
 // unmet are the conditions that are not true. What to do is said with the problems.
@@ -94,7 +100,14 @@ func (s *Status) unmet() string {
 }
 
 func (s *Status) modelLine() string {
-	return fmt.Sprintf("%d served, %d withheld", s.Models.Served, len(s.Models.Withheld))
+	line := fmt.Sprintf("%d served, %d withheld", s.Models.Served, len(s.Models.Withheld))
+	switch n := s.Models.Waiting; {
+	case n == 1:
+		line += ", 1 waits for the endpoint"
+	case n > 1:
+		line += fmt.Sprintf(", %d wait for the endpoint", n)
+	}
+	return line
 }
 
 func (s *Status) tokenLine() string {
@@ -103,7 +116,8 @@ func (s *Status) tokenLine() string {
 		n    int
 		what string
 	}{
-		{len(s.Tokens.NotReady), "not ready"}, {len(s.Tokens.Refused), "expired or not active"}, {len(s.Tokens.Expiring), "expire within 7 days"},
+		{len(s.Tokens.NotReady), "not ready"}, {len(s.Tokens.Refused), "expired or not active"},
+		{len(s.Tokens.Expiring), map[bool]string{true: "expires within 7 days", false: "expire within 7 days"}[len(s.Tokens.Expiring) == 1]},
 		{len(s.Tokens.Unused), "unused for 30 days"},
 	} {
 		if part.n > 0 {
@@ -125,7 +139,7 @@ func (s *Status) callLine() string {
 			line += fmt.Sprintf(", %.0f %s", c.Calls[outcome], outcome)
 		}
 	}
-	line += fmt.Sprintf("; %.0f callers refused", sum(c.Refused))
+	line += "; " + output.Numbered(int(sum(c.Refused)), "caller") + " refused"
 	for i, reason := range slices.Sorted(maps.Keys(c.Refused)) {
 		line += fmt.Sprintf("%s%.0f %s", []string{": ", ", "}[min(i, 1)], c.Refused[reason], reason)
 	}

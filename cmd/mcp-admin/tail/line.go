@@ -192,7 +192,7 @@ func printText(screen *output.Screen, l line) error {
 		outcome += fmt.Sprintf(", %d changed", r.Changed)
 	}
 	if r.Rows != nil {
-		outcome += fmt.Sprintf(", %d rows", *r.Rows)
+		outcome += ", " + output.Numbered(*r.Rows, "row")
 	}
 	if r.DryRun {
 		outcome += ", dry run"
