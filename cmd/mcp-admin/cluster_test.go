@@ -41,6 +41,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("matrix and who", w.testMatrix)
 	w.run("status", w.testStatus)
 	w.run("report", w.testReport)
+	w.run("lost audit lines", func(t *testing.T) { w.testLostAuditLines(t, pod) }) // before "connect": no issuer is reached then
 	w.run("connect", w.testConnect)
 	w.run("call", w.testCall)
 	w.run("revoke", w.testRevoke)
@@ -52,7 +53,6 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
 	w.run("tail with the journal", func(t *testing.T) { w.testTailWithTheJournal(t, pod) })
 	w.run("tail without times", func(t *testing.T) { w.testTailWithoutTimes(t, pod) })
-	w.run("lost audit lines", func(t *testing.T) { w.testLostAuditLines(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
 	w.run("generate", w.testGenerate)
 	w.run("completion", w.testCompletion)
