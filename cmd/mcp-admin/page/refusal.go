@@ -18,8 +18,8 @@ type refusal struct {
 	Words string
 }
 
-// denied is how the API server says which right is missing.
-var denied = regexp.MustCompile(`cannot (\w+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?`)
+// denied is how the API server says which right is missing. The verb may be one of constrained impersonation: impersonate-on:user-info:list.
+var denied = regexp.MustCompile(`cannot ([\w:-]+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?`)
 
 // missingRight says of a refusal of the API server which right is missing; nil if it is none.
 func missingRight(err error) *refusal {
@@ -32,7 +32,7 @@ func missingRight(err error) *refusal {
 		return r
 	}
 	verb, resource, group, namespace := m[1], m[2], m[3], m[4]
-	if verb == "impersonate" {
+	if strings.HasPrefix(verb, "impersonate") {
 		r.Why, r.Do = "This page may not ask as you.", "Its ServiceAccount needs the right to impersonate you and your groups. Ask who installed it."
 		return r
 	}
