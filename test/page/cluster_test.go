@@ -275,7 +275,7 @@ func (s *stage) overThousand(c *cluster) {
 		Name: "a thousand endpoints",
 		Link: s.serve("ui", "--kubeconfig", c.kubeconfig),
 		Screens: []visit{
-			{Path: "", Wants: []string{"22 of 1003 are not Ready", "Endpoints 1 to 50 of 1003", "endpoints: page 1 of 21"}},
+			{Path: "", Wants: []string{"22 of 1004 are not Ready", "Endpoints 1 to 50 of 1004", "endpoints: page 1 of 21"}},
 			{Path: "?q=e77&page=1", Wants: []string{"11 found"}},
 			{Path: "problems", Wants: []string{"The same: MCPEndpoint many/e"}},
 			{Path: of, Wants: []string{"Ready", "9001 tokens"}},
