@@ -1,7 +1,7 @@
 // Package seal writes texts that only this endpoint can read or make: what a caller is given to bring back, such as a
 // cursor. Nothing is kept between calls: whichever pod holds the Config's key opens what another sealed.
 //
-// Package tools imports it.
+// Package tools imports it, and the page's server in cmd/mcp-admin, whose cookies it seals.
 package seal
 
 import (
@@ -16,7 +16,7 @@ import (
 type Sealer struct{ aead cipher.AEAD }
 
 // New returns the Sealer of a purpose: AES-256-GCM under a key that HKDF-SHA256 (RFC 5869) derives from the endpoint's.
-// key is the Config's SealKey, of 32 random bytes.
+// key is the Config's SealKey, or the page's session key, of at least 32 random bytes.
 func New(key []byte, purpose string) *Sealer {
 	derived, err := hkdf.Key(sha256.New, key, nil, "mcp-admin "+purpose, 32)
 	if err != nil {

@@ -141,7 +141,7 @@ type Listed struct {
 // maxList bounds a page of a list of tools, in bytes.
 const maxList = 16 << 20
 
-// List lists the tools that the token sees. The endpoint is told that client asks.
+// List lists the tools that the token sees. client is the name by which the program calls.
 func (c *Callee) List(ctx context.Context, client string) ([]Listed, error) {
 	caller := &bearer{text: c.text, next: c.transport}
 	var all []Listed

@@ -42,11 +42,8 @@ func showResult(screen *output.Screen, result *mcp.CallToolResult) {
 }
 
 func showError(screen *output.Screen, text string) {
-	var said struct {
-		Error string `json:"error"`
-		Code  string `json:"code"`
-	}
-	if json.Unmarshal([]byte(text), &said) != nil || said.Error == "" {
+	said, ours := ReadFailure(text)
+	if !ours {
 		fmt.Fprintln(screen, text)
 		return
 	}

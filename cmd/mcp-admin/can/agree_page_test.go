@@ -34,10 +34,10 @@ func (g given) Objects(context.Context, types.NamespacedName) (*rights.Objects, 
 
 func (g given) Command(string, types.NamespacedName, ...string) string { return "" }
 
-// pageSays is what the page's screens of rights say.
+// pageSays holds the words of the page's screens about rights.
 type pageSays struct {
 	*pagetest.Browser
-	// row is the first token of the row that is for a token; cells are those of the table, by first token and model.
+	// row names, for each token, the first token of its row in the table. cells holds the table by that first token and model.
 	row, cells map[string]string
 }
 
@@ -73,7 +73,7 @@ func openPage(t *testing.T, objects *rights.Objects) *pageSays {
 	}
 }
 
-// cell is what the cell of the table says, in the words of said.
+// cell returns the text of a cell of the table, in the words of said.
 func (p *pageSays) cell(t *testing.T, token, model string) string {
 	t.Helper()
 	text, shown := p.cells[p.row["shop/"+token]+"/"+model]
@@ -101,7 +101,7 @@ func withoutActions(words string) string {
 
 var openedGrant = regexp.MustCompile(`<tr><th scope="row"><bdi>([a-z_]+)</bdi></th><td><span class="(state good|muted)">`)
 
-// opened is what the screen of an opened cell says, in the words of said.
+// opened returns the text of an opened cell, in the words of said.
 func (p *pageSays) opened(t *testing.T, token, model string) string {
 	t.Helper()
 	code, text := p.Get("e/shop/shop/who/shop/" + token + "/" + model)

@@ -15,7 +15,7 @@ import (
 type caller struct {
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject,omitempty"`
-	// Attributes are those of the MCPToken, and those that the claims give.
+	// Attributes come from the MCPToken and from the claims.
 	Attributes map[string]string `json:"attributes,omitempty"`
 	// Assumed are the claims that were not given, and are taken as a good token has them.
 	Assumed []string `json:"assumed,omitempty"`
@@ -27,7 +27,10 @@ func (o *options) visit(ctx context.Context, in io.Reader) (*answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--claims: %w", err)
 	}
-	objects, err := o.objects(ctx)
+	if len(o.files) == 0 && o.endpoint == "" {
+		return nil, errors.New("name the MCPEndpoint with -e, or files with -f")
+	}
+	objects, err := rights.Read(ctx, &o.Flags, o.files, o.endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -51,18 +54,4 @@ func (o *options) readClaims(in io.Reader) (map[string]any, error) {
 	}
 	defer file.Close()
 	return rights.ReadClaims(file)
-}
-
-func (o *options) objects(ctx context.Context) (*rights.Objects, error) {
-	if len(o.files) > 0 {
-		return rights.FromFiles(ctx, o.files, o.GivenNamespace(), o.endpoint)
-	}
-	if o.endpoint == "" {
-		return nil, errors.New("name the MCPEndpoint with -e, or files with -f")
-	}
-	k, err := o.Connect()
-	if err != nil {
-		return nil, err
-	}
-	return rights.FromCluster(ctx, k, o.endpoint)
 }

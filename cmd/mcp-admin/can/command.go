@@ -81,7 +81,7 @@ Rights: get mcptokens and mcpendpoints, list mcpmodelexposures; with --claims li
 	return command
 }
 
-// find returns the answer about all models, and those of the arguments that name models.
+// find returns the answer about all models. models are the arguments that name a model.
 func (o *options) find(ctx context.Context, in io.Reader, args []string) (found *answer, models []string, err error) {
 	switch {
 	case o.claims != "":

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
-// listed is what ListEndpoints reads of an endpoint.
+// listed has the members of an endpoint that ListEndpoints reads.
 type listed struct {
 	Metadata struct {
 		Namespace         string            `json:"namespace"`

@@ -62,7 +62,7 @@ func TestDevLetsInWhoComesFromAnIdentityProvider(t *testing.T) {
 	}
 }
 
-// What the page and the command say of claims is what the server does with tokens that have them.
+// The page and the command foretell what the server does with a token that has these claims.
 func TestClaimsAreAnsweredForAsTheServerDoes(t *testing.T) {
 	issuer := harness.NewIssuer(t)
 	folder := write(t, map[string]string{"notes.yaml": callersYAML(issuer)})

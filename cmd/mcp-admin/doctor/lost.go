@@ -82,11 +82,11 @@ func RequiresLines(e *v1alpha1.MCPEndpoint) bool {
 	return e.Spec.Observability.Audit.Delivery == v1alpha1.AuditDeliveryRequired
 }
 
-// readAtOnce is of how many pods the metrics are read at once.
+// readAtOnce is the most pods whose metrics are read at once.
 const readAtOnce = 16
 
 // lost notes the audit lines that the Ready pods of the endpoints have lost. These are notes and no problems, as they may be long past.
-// What is the matter with other pods is told by then.
+// Pods that are not Ready have been reported before this.
 func (x *examination) lost(ctx context.Context) error {
 	if len(x.endpoints) == 0 || !x.may("pods") {
 		return nil

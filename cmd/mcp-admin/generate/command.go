@@ -121,7 +121,7 @@ func (o *options) print(command *cobra.Command, g *Guesses) error {
 		return err
 	}
 	fmt.Fprintf(command.ErrOrStderr(), "%s, %s, %s left out. Try it: mcp-admin dev -f FILE with the same --dsn or --sqlite\n",
-		count(len(g.Models), "model"), guesses(g.Count()), count(len(g.LeftOut), "table"))
+		output.Numbered(len(g.Models), "model"), guesses(g.Count()), output.Numbered(len(g.LeftOut), "table"))
 	return nil
 }
 

@@ -84,7 +84,7 @@ func (m *Model) document() (document, error) {
 func (g *Guesses) header() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Guessed by mcp-admin generate from %s %s, database %s: %s.\n", g.Schema.Engine, g.Schema.Version,
-		output.Printable(g.Schema.Database), count(len(g.Models), "model"))
+		output.Printable(g.Schema.Database), output.Numbered(len(g.Models), "model"))
 	b.WriteString("# Read each line before you apply it: a comment says why it is there. Personal data is masked and secrets are\n# hidden by the names of columns alone.\n")
 	for _, l := range g.LeftOut {
 		fmt.Fprintf(&b, "# Left out: %s: %s\n", quoted(l.Table.String()), output.Printable(l.Reason))
@@ -199,11 +199,4 @@ func quoted(name string) string {
 		return strconv.Quote(name)
 	}
 	return name
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -62,10 +62,10 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if failed := report.count(severityError); failed > 0 {
-		return errors.New(counted(failed, "error"))
+		return errors.New(output.Numbered(failed, "error"))
 	}
 	if warned := report.count(severityWarning); o.strict && warned > 0 {
-		return errors.New(counted(warned, "warning"))
+		return errors.New(output.Numbered(warned, "warning"))
 	}
 	return nil
 }
@@ -103,13 +103,6 @@ func (r *report) count(severity string) int {
 		}
 	}
 	return n
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // github is the format of GitHub's annotations.
@@ -170,6 +163,6 @@ func (r *report) show(screen *output.Screen) {
 		}
 		fmt.Fprintf(screen, "%s: %s: %s%s\n", place, screen.Styled(style, f.Severity), object, f.text())
 	}
-	fmt.Fprintf(screen, "%s in %s: %s, %s\n", counted(r.Objects, "object"), counted(r.Files, "file"),
-		counted(r.count(severityError), "error"), counted(r.count(severityWarning), "warning"))
+	fmt.Fprintf(screen, "%s in %s: %s, %s\n", output.Numbered(r.Objects, "object"), output.Numbered(r.Files, "file"),
+		output.Numbered(r.count(severityError), "error"), output.Numbered(r.count(severityWarning), "warning"))
 }

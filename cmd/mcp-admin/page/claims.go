@@ -9,7 +9,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 )
 
-// claimsScreen is what a caller gets who shows a token of an identity provider with typed claims.
+// claimsScreen shows the rights of a caller whose token has the claims that somebody typed.
 type claimsScreen struct {
 	// Issuers are the names of the endpoint's issuers, Issuer the chosen one.
 	Issuers []string
@@ -21,7 +21,7 @@ type claimsScreen struct {
 	Attributes []attributeRow
 	Cells      []matrixCell
 	Pages      pages
-	// ToolNames are those that are shown, MoreTools how many others there are.
+	// ToolNames are the first tools. MoreTools counts the others.
 	ToolNames []string
 	MoreTools int
 }

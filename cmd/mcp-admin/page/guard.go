@@ -38,7 +38,7 @@ func newGuard(base string) *guard {
 // link is the path of the one-time link.
 func (g *guard) link() string { return g.base + "open/" + g.key }
 
-// Headers are those of each answer. Nothing of the page is kept, framed, or sent anywhere.
+// Headers sets the headers of every answer: browsers do not keep the page, frame it, or send any of it elsewhere.
 func Headers(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; "+
 		"frame-ancestors 'none'; base-uri 'none'")

@@ -295,18 +295,10 @@ func (q *request) ask(ctx context.Context, callee *call.Callee, tool string, arg
 
 func answerOf(result *mcp.CallToolResult, took time.Duration) *answer {
 	a := &answer{Took: took.Round(100 * time.Microsecond)}
-	var text string
-	for _, content := range result.Content {
-		if part, ok := content.(*mcp.TextContent); ok {
-			text += part.Text
-		}
-	}
+	text := call.TextOf(result)
 	a.Bytes = len(text)
 	if result.IsError {
-		var said struct{ Error, Code string }
-		if json.Unmarshal([]byte(text), &said) != nil || said.Error == "" {
-			said.Error = text
-		}
+		said, _ := call.ReadFailure(text)
 		a.Error, a.Code = said.Error, said.Code
 		return a
 	}

@@ -64,7 +64,7 @@ type Server struct {
 	Options
 	origin           string
 	screens          *page.Screens
-	sessions, logins *seal
+	sessions, logins *cookieSeal
 	provider         *provider
 	verifier         *identity.Verifier
 	people           *cluster.Impersonator
@@ -80,10 +80,10 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	bound := []string{s.Host, o.Naming.issuer, o.ClientID}
-	if s.sessions, err = newSeal(o.SessionKey, "session", bound...); err != nil {
+	if s.sessions, err = newCookieSeal(o.SessionKey, "session", bound...); err != nil {
 		return nil, err
 	}
-	if s.logins, err = newSeal(o.SessionKey, "login", bound...); err != nil {
+	if s.logins, err = newCookieSeal(o.SessionKey, "login", bound...); err != nil {
 		return nil, err
 	}
 	if s.provider, err = newProvider(o.Naming.issuer, o.Authorities, o.Now); err != nil {

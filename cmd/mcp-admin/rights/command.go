@@ -108,15 +108,20 @@ func (o *options) matrix(ctx context.Context) (*Matrix, error) {
 }
 
 func (o *options) objects(ctx context.Context) (*Objects, error) {
-	if len(o.files) > 0 {
-		return FromFiles(ctx, o.files, o.GivenNamespace(), o.endpoint)
-	}
-	if o.endpoint == "" {
+	if len(o.files) == 0 && o.endpoint == "" {
 		return nil, errors.New("name the MCPEndpoint, or files with -f")
 	}
-	k, err := o.Connect()
+	return Read(ctx, &o.Flags, o.files, o.endpoint)
+}
+
+// Read reads the objects of an endpoint from files, or, without files, from the cluster that the flags name.
+func Read(ctx context.Context, flags *cluster.Flags, files []string, endpoint string) (*Objects, error) {
+	if len(files) > 0 {
+		return FromFiles(ctx, files, flags.GivenNamespace(), endpoint)
+	}
+	k, err := flags.Connect()
 	if err != nil {
 		return nil, err
 	}
-	return FromCluster(ctx, k, o.endpoint)
+	return FromCluster(ctx, k, endpoint)
 }

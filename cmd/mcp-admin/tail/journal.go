@@ -108,14 +108,14 @@ func (j *journal) page(ctx context.Context, session *call.Session, arguments map
 	var answer struct {
 		Results    []journalRow
 		NextCursor string `json:"next_cursor"`
-		Message    string
 	}
-	text, ok := result.Content[0].(*mcp.TextContent)
-	if !ok || json.Unmarshal([]byte(text.Text), &answer) != nil {
-		return nil, "", errors.New("list_" + j.model + ": the answer is no list")
-	}
+	text := call.TextOf(result)
 	if result.IsError {
-		return nil, "", fmt.Errorf("list_%s: %s", j.model, answer.Message)
+		said, _ := call.ReadFailure(text)
+		return nil, "", fmt.Errorf("list_%s: %s", j.model, said.Error)
+	}
+	if json.Unmarshal([]byte(text), &answer) != nil {
+		return nil, "", errors.New("list_" + j.model + ": the answer is no list")
 	}
 	return answer.Results, answer.NextCursor, nil
 }
