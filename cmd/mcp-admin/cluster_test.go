@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -44,7 +46,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("lost audit lines", func(t *testing.T) { w.testLostAuditLines(t, pod) }) // before "connect": no issuer is reached then
 	w.run("connect", w.testConnect)
 	w.run("call", w.testCall)
-	w.run("revoke", w.testRevoke)
+	w.run("revoke", func(t *testing.T) { w.testRevoke(t, pod) })
 	w.run("the page", w.testPage)
 	w.run("the page without rights", w.testPageWithoutRights)
 	w.run("the page: see as", w.testPageTrials)
@@ -128,16 +130,29 @@ func (w *world) testWithoutKinds(*testing.T) {
 	}
 }
 
-func (w *world) testRevoke(t *testing.T) {
+func (w *world) testRevoke(t *testing.T, pod *serverPod) {
 	token := &v1alpha1.MCPToken{ObjectMeta: objectMeta("leaked")}
 	token.Spec.EndpointRef.Name, token.Spec.Groups = "shop", []string{"clerks"}
 	token.Spec.Attributes = map[string]v1alpha1.AttributeValue{"region": "south"}
 	w.create(token)
 	w.readyToken("leaked")
 	w.expect(t, false, []string{"list_order"}, "call", "leaked", "-n", "shop")
+	secret := w.text("leaked")
 	w.expect(t, false, []string{"MCPToken shop/leaked: every pod refuses it\n"}, "revoke", "leaked", "-n", "shop")
 	w.expect(t, true, []string{"MCPToken leaked is not active; set spec.active to true"}, "call", "leaked", "-n", "shop")
 	w.expect(t, false, []string{"every pod refuses it"}, "revoke", "leaked", "-n", "shop") // once more
+	if code := pod.ask(secret); code != http.StatusUnauthorized {
+		t.Errorf("a revoked token is answered with %d", code)
+	}
+	w.eventually("the object and an event tell that it was used", func() bool {
+		var events eventsv1.EventList
+		w.check(w.k8s.Get(t.Context(), client.ObjectKeyFromObject(token), token))
+		w.check(w.k8s.List(t.Context(), &events, client.InNamespace("shop")))
+		return token.Status.LastRefusedTime != nil && slices.ContainsFunc(events.Items, func(e eventsv1.Event) bool {
+			return e.Reason == "UsedWhileInactive" && e.Regarding.Name == "leaked" && strings.HasPrefix(e.Note, "it was used ") &&
+				strings.HasSuffix(e.Note, " while it is not active, and refused; last from 127.0.0.1")
+		})
+	})
 	w.expect(t, true, []string{`no MCPToken of namespace shop has the group "clerk"`}, "revoke", "--group", "clerk", "-n", "shop")
 	w.expect(t, true, []string{"name MCPTokens, or a group"}, "revoke", "leaked", "--group", "clerks", "-n", "shop")
 	w.check(w.k8s.Delete(context.Background(), token))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -39,12 +38,7 @@ func (w *world) testStatusWithoutPods(t *testing.T) {
 func (w *world) testStatus(t *testing.T) {
 	w.expect(t, false, nil, "call", "agent", "list_order", "-n", "shop")
 	w.expect(t, true, nil, "call", "agent", "get_order", "id=2", "-n", "shop")
-	request, err := http.NewRequest(http.MethodPost, "http://"+w.serverPod("shop-0").endpoint+"/mcp/", strings.NewReader(`{"method":"tools/list"}`))
-	w.check(err)
-	request.Header.Set("Authorization", "Bearer nobody")
-	answer, err := http.DefaultClient.Do(request)
-	w.check(err)
-	w.check(answer.Body.Close())
+	w.serverPod("shop-0").ask("nobody")
 
 	var s status.Status
 	w.eventually("the endpoint is Ready", func() bool {

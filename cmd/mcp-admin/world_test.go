@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -82,6 +83,7 @@ func newWorld(t *testing.T) *world {
 	w.check(err)
 	w.check(controllers.Setup(mgr, nil, controllers.Options{
 		ServerImage: "server:test", ConfigKey: key, LookAgain: 500 * time.Millisecond, Installation: "test", PodAddress: w.adminOf,
+		UsageInterval: 200 * time.Millisecond,
 	}))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -262,6 +264,19 @@ func (p *serverPod) create() {
 	p.pod.Status.PodIP, p.pod.Status.Phase = "10.0.0.1", corev1.PodRunning
 	p.pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	p.world.check(p.world.k8s.Status().Update(context.Background(), p.pod))
+}
+
+// ask lists the tools with a token, and returns the answer's status.
+func (p *serverPod) ask(token string) int {
+	w := p.world
+	w.t.Helper()
+	request, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, "http://"+p.endpoint+"/mcp/", strings.NewReader(`{"method":"tools/list"}`))
+	w.check(err)
+	request.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(request)
+	w.check(err)
+	w.check(answer.Body.Close())
+	return answer.StatusCode
 }
 
 // delete takes the pod away as a kubelet does.
