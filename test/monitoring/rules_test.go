@@ -142,7 +142,7 @@ func keptLabels(expression string) []string {
 }
 
 // pageParts are the parts that each page has, in this order.
-var pageParts = []string{"## What it means", "## How to see it", "## What to do", "## How to be sure that it is over"}
+var pageParts = []string{"## What it means", "## How to see it", "## What to do", "## Is it over?"}
 
 func TestEachAlertHasAPageAndEachPageAnAlert(t *testing.T) {
 	_, rules := readRules(t)
