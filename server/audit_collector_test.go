@@ -94,7 +94,7 @@ func (s *logsSink) start(protocol string) string {
 // until waits for a record whose line contains a text, and returns it.
 func (s *logsSink) until(text string) *logs.LogRecord {
 	s.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(10 * time.Minute)
 	for {
 		s.mu.Lock()
 		records, more := slices.Clone(s.records), s.more

@@ -51,7 +51,7 @@ func assets() string {
 func TestLocalCluster(t *testing.T) {
 	apiserver.Assets(t, "kube-controller-manager", "kube-scheduler")
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(2 * time.Minute)
+	SetDefaultEventuallyTimeout(10 * time.Minute)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "local cluster")
 }

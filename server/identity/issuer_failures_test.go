@@ -35,7 +35,7 @@ func TestIssuerFailsLater(t *testing.T) {
 				defer close(refusal)
 				began := time.Now()
 				mustRefuse(t, v, newSigner(t, "unknown", "ES256").sign(t, p.claims(now, nil), nil), later, identity.UnknownKey)
-				if waited := time.Since(began); waited > 9*time.Second {
+				if waited := time.Since(began); waited > time.Minute {
 					t.Errorf("a caller waited for %v", waited)
 				}
 			}()
@@ -67,7 +67,7 @@ func TestIssuerFailsAtOnce(t *testing.T) {
 			v := start(t, identity.Options{}, settings(p.issuer()), false)
 			began := time.Now()
 			mustRefuse(t, v, key.sign(t, p.claims(began, nil), nil), began, identity.Unavailable)
-			if waited := time.Since(began); waited > 9*time.Second {
+			if waited := time.Since(began); waited > time.Minute {
 				t.Errorf("a caller waited for %v", waited)
 			}
 			status := v.Status()[0]

@@ -197,6 +197,15 @@ const tooMany = `{"error":"Too many requests at once"}`
 // statements; each may run for the timeout, and a little longer until it is broken off.
 const longestCall = database.AcquireTimeout + 2*(statementTimeout+500*time.Millisecond)
 
+// atMost is how long something may take that a quiet machine does in limit. A busy one takes longer: there only what would never end
+// counts, unless MCP_TEST_TIMING=1 says that the machine is quiet.
+func atMost(limit time.Duration) time.Duration {
+	if os.Getenv("MCP_TEST_TIMING") != "" {
+		return limit
+	}
+	return 10 * limit
+}
+
 // attack asks a costly question four times at once, and meanwhile for a row with another token.
 func (s *attacked) attack(by string, a attack) {
 	s.Helper()
@@ -208,7 +217,7 @@ func (s *attacked) attack(by string, a attack) {
 			if !strings.HasPrefix(text, `{"count":`) && !strings.Contains(text, `"code":"timeout"`) && text != tooMany {
 				s.Errorf("%s, by %s: %.600s", a.name, by, text)
 			}
-			if took > longestCall {
+			if took > atMost(longestCall) {
 				s.Errorf("%s, by %s: it took %v: %.200s", a.name, by, took, text)
 			}
 		})
@@ -233,7 +242,7 @@ func (s *attacked) attack(by string, a attack) {
 		}
 	}
 	<-ended
-	if slowest > 2*statementTimeout {
+	if slowest > atMost(2*statementTimeout) {
 		s.Errorf("%s, by %s: another token waited %v", a.name, by, slowest)
 	}
 	took := time.Since(began)

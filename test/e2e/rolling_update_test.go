@@ -105,7 +105,7 @@ func (l *load) end() {
 func (l *load) ask(endpoint, token string, keep bool) {
 	transport := &http.Transport{DisableKeepAlives: !keep}
 	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, Timeout: 10 * time.Second}
+	client := &http.Client{Transport: transport, Timeout: time.Minute}
 	connected := true
 	for {
 		select {
@@ -165,7 +165,7 @@ func (b bench) newCertificate(ctx context.Context) *http.Client {
   data: {tls.crt: %s, tls.key: %s}}`, b.namespace, encode(certificate), encode(key)))
 	roots := x509.NewCertPool()
 	Expect(roots.AppendCertsFromPEM(certificate)).To(BeTrue())
-	return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 	}}
 }

@@ -32,7 +32,7 @@ func TestEndToEnd(t *testing.T) {
 	}
 	RegisterFailHandler(Fail)
 	log.SetLogger(GinkgoLogr)
-	SetDefaultEventuallyTimeout(60 * time.Second)
+	SetDefaultEventuallyTimeout(10 * time.Minute)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	RunSpecs(t, "end to end")
 }
@@ -142,7 +142,7 @@ func (b bench) post(token, body string) (int, string) {
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
 	request.Header.Set("Content-Type", "application/json")
-	response, err := (&http.Client{Timeout: 10 * time.Second}).Do(request)
+	response, err := (&http.Client{Timeout: time.Minute}).Do(request)
 	if err != nil {
 		return 0, err.Error()
 	}

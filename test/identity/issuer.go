@@ -61,7 +61,7 @@ func newIssuer(program, dir, name, algorithm string, ca *authority) (*issuer, er
 	}
 	i := &issuer{
 		url: "https://" + address, program: program, file: filepath.Join(dir, name+".json"), requests: map[string]int{},
-		client: &http.Client{Timeout: 10 * time.Second, Transport: clientTransport(ca)},
+		client: &http.Client{Timeout: time.Minute, Transport: clientTransport(ca)},
 	}
 	i.settings = issuerSettings{URL: i.url, Port: tcp.Port, Algorithm: algorithm, Claims: map[string]map[string]any{}}
 	if i.settings.Certificate, i.settings.Key, err = ca.issue(); err != nil {
@@ -116,7 +116,7 @@ func (i *issuer) start(ctx context.Context) error {
 		if yes {
 			return nil
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 	case <-ctx.Done():
 	}
 	return errors.Join(fmt.Errorf("the issuer did not start; see %s", i.stderr.Name()), i.stop())

@@ -32,7 +32,7 @@ func outlast(ctx context.Context, w *world, r *report) error {
 	if err != nil {
 		return err
 	}
-	took, ok := within(ctx, refreshPause+5*time.Second, func() bool { return w.shop.status(ctx, next) == 200 })
+	took, ok := within(ctx, func() bool { return w.shop.status(ctx, next) == 200 })
 	r.in("the first token of the new key", fmt.Sprintf("%.1f s after it was first shown; an unknown key is asked for every %s at most", took.Seconds(), refreshPause), notYet(ok))
 	j, err := newJudge(ctx, w.shop)
 	if err != nil {
@@ -53,10 +53,10 @@ func outlast(ctx context.Context, w *world, r *report) error {
 	if err := w.killServer(ctx, "shop"); err != nil {
 		return err
 	}
-	took, ok = within(ctx, 20*time.Second, func() bool { return w.shop.status(ctx, later) == 200 })
+	took, ok = within(ctx, func() bool { return w.shop.status(ctx, later) == 200 })
 	r.in("the same, after the server was killed, and started again", fmt.Sprintf("%.1f s later", took.Seconds()), notYet(ok))
 	condition := ""
-	_, told := within(ctx, 15*time.Second, func() bool {
+	_, told := within(ctx, func() bool {
 		condition = w.condition(ctx, "mcpendpoint/shop", "AuthenticationReady")
 		return strings.HasPrefix(condition, "True ") && strings.Contains(condition, w.company.url)
 	})
@@ -133,7 +133,7 @@ func outlastAPI(ctx context.Context, w *world, r *report) error {
 	if err := w.cluster.StartAPIServer(ctx); err != nil {
 		return err
 	}
-	took, ok := within(ctx, 20*time.Second, func() bool { return w.reviewed.status(ctx, reviewed) == 200 })
+	took, ok := within(ctx, func() bool { return w.reviewed.status(ctx, reviewed) == 200 })
 	r.in("the same, once the API server is back", fmt.Sprintf("%.1f s later", took.Seconds()), notYet(ok))
 	return nil
 }

@@ -40,7 +40,7 @@ func (j *judge) judge(ctx context.Context, r *report, what, token, detail string
 	took := time.Since(began)
 	var after map[string]int
 	var err2 error
-	within(ctx, 5*time.Second, func() bool { // it is counted once it was answered
+	within(ctx, func() bool { // it is counted once it was answered
 		after, err2 = j.refusals(ctx)
 		return err2 != nil || !maps.Equal(before, after)
 	})
@@ -171,7 +171,7 @@ func refuseReviewed(ctx context.Context, w *world, r *report) error {
 	}
 	j.judge(ctx, r, "everybody, while the server may not create TokenReviews", agent, "")
 	condition := ""
-	_, told := within(ctx, 15*time.Second, func() bool {
+	_, told := within(ctx, func() bool {
 		condition = w.condition(ctx, "mcpendpoint/reviewed", "AuthenticationReady")
 		return strings.HasPrefix(condition, "False TokenReviewForbidden")
 	})
@@ -251,12 +251,9 @@ func refuseGone(ctx context.Context, w *world, r *report, j *judge) error {
 	return nil
 }
 
-// reviewLimit is how long a TokenReview may count: ten seconds in the server's memory, and ten in the API server's.
-const reviewLimit = 20 * time.Second
-
-// judgeWithin waits until a token is refused.
+// judgeWithin waits until a token is refused. A TokenReview may count for 20 seconds: ten in the server's memory, and ten in the API server's.
 func (j *judge) judgeWithin(ctx context.Context, r *report, what, token string, since time.Time) {
-	_, refused := within(ctx, reviewLimit+5*time.Second, func() bool { return j.status(ctx, token) == 401 })
+	_, refused := within(ctx, func() bool { return j.status(ctx, token) == 401 })
 	if !refused {
 		r.out401(what, "", "it is let in still")
 		return

@@ -262,7 +262,7 @@ func (w *world) condition(ctx context.Context, object, condition string) string 
 
 // settle waits until a token is let in at an endpoint.
 func (w *world) settle(ctx context.Context, e endpoint, token string) (time.Duration, error) {
-	took, ok := within(ctx, 20*time.Second, func() bool { return e.status(ctx, token) == 200 })
+	took, ok := within(ctx, func() bool { return e.status(ctx, token) == 200 })
 	if !ok {
 		return took, fmt.Errorf("%s does not let it in: %d", e.name, e.status(ctx, token))
 	}

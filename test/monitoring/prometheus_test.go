@@ -20,7 +20,7 @@ import (
 )
 
 // patience is when a wait for something that should come ends: it only keeps a test from hanging.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // target is a process whose metrics are read, with the labels that prometheus-operator gives it.
 type target struct {

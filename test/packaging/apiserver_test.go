@@ -117,7 +117,7 @@ func waitForKind(t *testing.T, api client.Client, kind string) {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion("mcpadmin.dev/v1alpha1")
 	list.SetKind(kind + "List")
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 10*time.Minute, true, func(ctx context.Context) (bool, error) {
 		return api.List(ctx, list) == nil, nil
 	})
 	if err != nil {

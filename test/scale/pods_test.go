@@ -55,7 +55,7 @@ func TestAPodAppliesEveryPart(t *testing.T) {
 // awaitApplied waits until the pod has read all that it was given.
 func (p *pod) awaitApplied(t *testing.T) {
 	t.Helper()
-	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(time.Millisecond) {
+	for began := time.Now(); time.Since(began) < 10*time.Minute; time.Sleep(time.Millisecond) {
 		p.mu.Lock()
 		idle := !p.queued && len(p.pending) == 0
 		p.mu.Unlock()
