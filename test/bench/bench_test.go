@@ -70,14 +70,17 @@ func TestTableHasTheServersAndTheLimitsFigures(t *testing.T) {
 		{engine: "PostgreSQL", op: operation{name: "ping"}, sides: sides([]float64{20}, []float64{1})[:1]},
 	}
 	for _, want := range []string{
-		"| PostgreSQL get | 54 / 50 | **1.08** | 0.54 / 0.50 | 5.40 / 5.00 | 5.0 / 5.0 | 3 / 2 | 4% |\n",
-		"| PostgreSQL ping | 20 | – | 0.20 | 2.00 | 5.0 | 3 | 4% |\n",
+		"| PostgreSQL get | 54/50 | **1.08** | 0.54/0.50 | 5.40/5.00 | 5.0/5.0 | 3/2 |\n",
+		"| PostgreSQL ping | 20 | – | 0.20 | 2.00 | 5.0 | 3 |\n",
 	} {
 		if got := markdown(all); !strings.Contains(got, want) {
 			t.Errorf("got\n%swant the line\n%s", got, want)
 		}
 	}
-	if got, want := peaks(all), "The most memory that the servers had, the server / the limit: PostgreSQL 40 / 40 MB."; got != want {
+	if got, want := disturbance(all), "Other programs used at most 4% of the machine meanwhile."; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := peaks(all), "The most memory that the servers had, the server/the limit: PostgreSQL 40/40 MB."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -32,7 +32,7 @@ func (o *options) document(all []measured) error {
 	if !begins || !ends {
 		return errors.New(document + " has no place for the table: put the comments " + strings.TrimSpace(beginsAt) + " and " + strings.TrimSpace(endsAt) + " there")
 	}
-	text = []byte(before + beginsAt + "\n" + shown + "\n\n" + o.conditions() + "\n\n" + markdown(all) + "\n" + peaks(all) + "\n\n" + endsAt + after)
+	text = []byte(before + beginsAt + "\n" + shown + "\n\n" + o.conditions() + "\n\n" + markdown(all) + "\n" + peaks(all) + " " + disturbance(all) + "\n\n" + endsAt + after)
 	if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // G306: a document is for everybody
 		return err
 	}
@@ -59,7 +59,7 @@ func processor() string {
 // markdown is the table. Two figures in a cell are the server's and the limit's.
 func markdown(all []measured) string {
 	var b strings.Builder
-	b.WriteString("| | CPU µs a call | of the limit | p50 ms | p99 ms | KB allocated | round trips | others |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| | CPU µs a call | of the limit | p50 ms | p99 ms | KB allocated | round trips |\n|---|---|---|---|---|---|---|\n")
 	for _, m := range all {
 		ratio := "–"
 		if limit := m.limit(); limit != nil {
@@ -69,9 +69,9 @@ func markdown(all []measured) string {
 		if m.sides[0].trips > 0 {
 			trips = m.pair("%.0f", func(s *side) float64 { return float64(s.trips) })
 		}
-		fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s | %s | %.0f%% |\n", m.engine, m.op.name, m.median("%.0f", cpu), ratio,
+		fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s | %s | %s |\n", m.engine, m.op.name, m.median("%.0f", cpu), ratio,
 			m.median("%.2f", func(c cell) float64 { return microseconds(c.p50) / 1000 }), m.median("%.2f", func(c cell) float64 { return microseconds(c.p99) / 1000 }),
-			m.median("%.1f", func(c cell) float64 { return c.garbage / 1000 }), trips, 100*m.others())
+			m.median("%.1f", func(c cell) float64 { return c.garbage / 1000 }), trips)
 	}
 	return b.String()
 }
@@ -84,7 +84,7 @@ func (m *measured) median(format string, figure func(cell) float64) string {
 func (m *measured) pair(format string, figure func(*side) float64) string {
 	text := fmt.Sprintf(format, figure(&m.sides[0]))
 	if limit := m.limit(); limit != nil {
-		text += " / " + fmt.Sprintf(format, figure(limit))
+		text += "/" + fmt.Sprintf(format, figure(limit))
 	}
 	return text
 }
@@ -96,6 +96,15 @@ func (m *measured) others() float64 {
 		most = max(most, s.of(func(c cell) float64 { return c.others }))
 	}
 	return most
+}
+
+// disturbance is how much of the machine other programs used, during the operation for which that was most.
+func disturbance(all []measured) string {
+	most := 0.0
+	for i := range all {
+		most = max(most, all[i].others())
+	}
+	return fmt.Sprintf("Other programs used at most %.0f%% of the machine meanwhile.", 100*most)
 }
 
 // peaks is the most memory that the servers had, on each engine.
@@ -117,7 +126,7 @@ func peaks(all []measured) string {
 	}
 	var words []string
 	for _, e := range engines {
-		words = append(words, fmt.Sprintf("%s %d / %d MB", e, most[e]["server"]/1e6, most[e]["limit"]/1e6))
+		words = append(words, fmt.Sprintf("%s %d/%d MB", e, most[e]["server"]/1e6, most[e]["limit"]/1e6))
 	}
-	return "The most memory that the servers had, the server / the limit: " + strings.Join(words, ", ") + "."
+	return "The most memory that the servers had, the server/the limit: " + strings.Join(words, ", ") + "."
 }
