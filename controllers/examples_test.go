@@ -37,5 +37,5 @@ var _ = DescribeTable("The documents show objects that the API server takes",
 	},
 	Entry("objects/tokens.md", "../docs/objects/tokens.md", 1),
 	Entry("objects/rights.md", "../docs/objects/rights.md", 2),
-	Entry("identity.md", "../docs/identity.md", 7),
+	Entry("identity.md", "../docs/identity.md", 4),
 )

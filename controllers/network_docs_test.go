@@ -54,7 +54,7 @@ var _ = Describe("The examples of docs/network.md", func() {
 			Eventually(exists(made)).Should(BeTrue(), "%T %s", made, made.GetName())
 		}
 		for name, url := range map[string]string{
-			"balanced": "https://mcp.example.com/mcp/", "shop": "https://mcp.example.com/shop/mcp/", "routed": "https://mcp.example.com/mcp/",
+			"balanced": "https://mcp.example.com/mcp/", "shop": "https://mcp.example.com/shop/mcp/", "routed": "https://mcp.example.com/shop/mcp/",
 			"guarded": "http://guarded-mcp." + w.namespace + ".svc/mcp/",
 		} {
 			e := w.endpoint(name)
