@@ -99,11 +99,13 @@ test-monitoring: build kube databases ## Have each alert fire and end, and a Pro
 test-permissions: more-databases ## Make random calls in random worlds, and hold each against an oracle, plain SQL or a twin (MCP_TEST_CALLS=100000 makes so many)
 	@$(more_databases) $(suites) -rest permissions oracle
 
-# Times are the machine's affair: this fails by them, and test-permissions only tells them.
+# Times are the machine's affair: this fails by them, and the suites only tell them.
 .PHONY: test-timing
-test-timing: databases ## Compare how long right and wrong guesses of what policies hide take, and refusals of each cause; for a machine that does nothing else
+test-timing: databases build kube-cluster ## Hold times: guesses of what policies hide, refusals, revocations, callers beside an attack; for a machine that does nothing else
 	@MCP_TEST_TIMING=1 $(with_databases) $(suites) -run TestTimes permissions
 	@MCP_TEST_TIMING=1 go test -count=1 -run TestTimes ./server/mcp
+	@MCP_TEST_TIMING=1 $(with_databases) $(suites) attacks
+	@MCP_TEST_TIMING=1 go run ./test/identity
 
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases
