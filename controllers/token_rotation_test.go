@@ -158,9 +158,11 @@ var _ = Describe("A token's rotation", func() {
 			first.change(func(s *fakeServer) { s.frozen = false })
 		},
 		"while the next text is being programmed": func() {
+			first.change(func(s *fakeServer) { s.frozen = true }) // else it may be programmed before the test looks
 			ask("1")
 			Eventually(annotation(nextHash)).ShouldNot(BeEmpty())
 			running.stop()
+			first.change(func(s *fakeServer) { s.frozen = false })
 			running = startManager(apiServer.Config)
 		},
 		"within the overlap": func() {
