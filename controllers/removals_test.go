@@ -33,7 +33,7 @@ func metric(name, label string) float64 {
 func removalIsLate(endpoint *endpointType) {
 	GinkgoHelper()
 	Eventually(reads(endpoint, "Ready")).Should(Equal("False RemovalPending"))
-	Expect(metric("mcp_admin_manager_removals_late", "")).To(BeNumerically(">", 0))
+	Eventually(func() float64 { return metric("mcp_admin_manager_removals_late", "") }).Should(BeNumerically(">", 0))
 }
 
 var _ = Describe("A removal that does not reach a pod", func() {
