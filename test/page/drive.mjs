@@ -182,6 +182,41 @@ for (const m of work.matrices ?? []) {
 
 phase('matrix');
 
+// The questions: each from the first screen, step by step.
+for (const q of work.questions ?? []) {
+  await inMode('light');
+  await page.goto(at(''));
+  let clicks = 0;
+  let keys = 0;
+  try {
+    for (const step of q.steps) {
+      const [, how, what] = step.match(/^(\w+) (.*)$/);
+      if (how === 'type') {
+        await page.keyboard.type(what);
+        continue;
+      }
+      if (how === 'press') {
+        keys++;
+        if (what === 'Enter') await Promise.all([page.waitForNavigation(), page.keyboard.press(what)]);
+        else await page.keyboard.press(what);
+        continue;
+      }
+      clicks++;
+      const link = await page.evaluateHandle((how, what) => {
+        if (how === 'open') return [...document.querySelectorAll('main tbody tr')].find((row) => row.innerText.includes(what))?.querySelector('a');
+        return [...document.querySelectorAll('a, button')].find((e) => e.innerText.replace(/\s+/g, ' ').trim() === what || e.dataset.cell === what);
+      }, how, what);
+      if (!link.asElement()) throw new Error(`nothing to ${step}: ${await page.$eval('main', (main) => main.innerText.slice(0, 600))}`);
+      await Promise.all([page.waitForNavigation(), link.asElement().click()]);
+    }
+    await page.waitForFunction((wants) => wants.every((want) => document.querySelector('main').innerText.includes(want)), { timeout: 60000 }, q.wants);
+    check(true, '');
+    console.error(`${work.name}: ${q.asks} ${clicks} clicks, ${keys} keys`);
+  } catch (error) {
+    check(false, `${q.asks} ${error.message}: ${await page.$eval('main', (main) => main.innerText.slice(0, 1000))}`);
+  }
+}
+
 // An act: what it would do, then the button, then what happened, which comes without a reload.
 if (work.act) {
   await page.goto(at(work.act.path));
