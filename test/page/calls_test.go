@@ -86,6 +86,9 @@ func (s *stage) overCalls(c *cluster) {
 	s.fillNotes(c, strings.TrimSuffix(url, "/mcp/"), out)
 	s.drive(work{Name: "calls in a cluster", Link: s.serve("ui", "--kubeconfig", c.kubeconfig, "-n", "notes"), Screens: callScreens(), Follow: &follow{
 		"e/notes/notes/activity?live=on", `e/notes/notes/see-as/notes/agent/list_note?arguments={"limit":2}`, "What it is shown",
+	}, Questions: []question{
+		{"What did agent do last night, and how is it taken back?", []string{"click notes/notes", "click Activity", "click notes/agent", "click 12 hours", "open update_note"}, []string{"Before and after", "undo"}},
+		{"What were the rows before?", []string{"click notes/notes", "click Activity", "open update_note", "click Read the journal as notes/agent"}, []string{"Before", "<script>", "undo"}},
 	}})
 	s.callsWithoutRights(c)
 }
@@ -124,6 +127,7 @@ func callScreens() []visit {
 		{Path: tried + "list_note?arguments=" + script, Wants: []string{"The arguments cannot be sent"}},
 		{Path: tried + "list_note?arguments={\"ordering\":[\"none\"]}", Wants: []string{"Refused"}},
 		{Path: tried + "update_note?arguments={}", Status: http.StatusBadGateway, Wants: []string{"only tools that read"}},
+		{Path: of + "/activity?since=12h", Wants: []string{"12 hours", "update_note"}},
 		{Path: of + "/activity", Wants: []string{"update_note", "get_note", "1 changed", "unknown", "notes/agent"}, Lacks: []string{"Nothing is found"}},
 		{Path: of + "/activity?token=agent&model=note&since=1h&outcome=refused", Wants: []string{"get_note"}, Lacks: []string{"update_note"}},
 		{Path: of + "/activity?token=" + script, Wants: []string{"Nothing is found"}},

@@ -153,7 +153,7 @@ func (s *stage) overThree(c *cluster) {
 	clerk := s.fill(c)
 	const of = "e/shop/shop"
 	acts := of + "/acts"
-	go s.controllers(c, clerk)
+	go s.controllers(c, clerk.Namespace)
 	s.drive(work{
 		Name: "three endpoints",
 		Link: s.serve("ui", "--kubeconfig", c.kubeconfig),
@@ -170,7 +170,7 @@ func (s *stage) overThree(c *cluster) {
 			{Path: of + "/see-as-caller", Wants: []string{"The endpoint has no issuer"}},
 			{Path: of + "/who", Wants: []string{"shop/reader", "and 1 like it", "own-region"}},
 			{Path: of + "/who?q=clerk&sort=groups", Wants: []string{"1 found", "shop/clerk"}, Lacks: []string{"shop/reader"}},
-			{Path: of + "/who/shop/clerk/order", Wants: []string{"region = token.region", "the token's attribute region", "generation 1, last changed", "in the Config since revision 9", "in the Config since revision 11"}},
+			{Path: of + "/who/shop/clerk/order", Wants: []string{"region = token.region", "token.region is north", "Revoke it", "the token's attribute region", "generation 1, last changed", "in the Config since revision 9", "in the Config since revision 11"}},
 			{Path: of + "/who-reads?of=customer.email", Wants: []string{"customer.email is masked", "shop/reader", "and 1 like it", "mcp-admin who customer.email -e shop -n shop"}},
 			{Path: of + "/models", Wants: []string{"the YAML", "foreign keys only the database knows"}},
 			{Path: of + "/models/order", Wants: []string{"own-region", "order → customer"}},
@@ -187,36 +187,49 @@ func (s *stage) overThree(c *cluster) {
 			{Path: "e/hostile/hostile/who-reads?of=" + strings.Repeat("q", 10000), Wants: []string{"has no model"}},
 			{Path: "e/hostile/hostile/acts"},
 		},
-		Keyboard: &acts,
-		Plain:    &visit{Path: acts + "/revoke?token=shop/clerk", Wants: []string{"sets spec.active to false"}},
-		Matrices: []compared{{of + "/who", of + "/matrix.json", s.print("matrix", "shop", "-n", "shop", "-o", "json", "--kubeconfig", c.kubeconfig), false}},
-		Act:      &act{acts + "/revoke?token=shop/clerk", "Every pod refuses the token", "Done: every pod refuses it."},
-		Attack:   &attack{s.site(), acts + "/revoke", "shop/reader"},
+		Keyboard:  &acts,
+		Plain:     &visit{Path: acts + "/revoke?token=shop/clerk", Wants: []string{"sets spec.active to false"}},
+		Matrices:  []compared{{of + "/who", of + "/matrix.json", s.print("matrix", "shop", "-n", "shop", "-o", "json", "--kubeconfig", c.kubeconfig), false}},
+		Questions: questions(),
+		Act:       &act{acts + "/revoke?token=shop/clerk", "Every pod refuses the token", "Done: every pod refuses it."},
+		Attack:    &attack{s.site(), acts + "/revoke", "shop/reader"},
 	})
 	var reader v1alpha1.MCPToken
 	s.check(c.k8s.Get(s.t.Context(), client.ObjectKey{Namespace: "shop", Name: "reader"}, &reader))
 	if !reader.Spec.EffectiveActive() {
 		s.t.Error("a form of another site revoked a token")
 	}
+	s.drive(work{Name: "a team", Link: s.serve("ui", "--kubeconfig", c.kubeconfig), Questions: []question{
+		{"Revoke a team.", []string{"click shop/shop", "click Acts", "click Revoke all tokens of the group readers", "click Revoke 2 tokens"}, []string{"Done: 2 of 2"}},
+	}})
 }
 
-// controllers does what controllers and pods would: once the token is not active, its status says that it is refused.
-func (s *stage) controllers(c *cluster, token *v1alpha1.MCPToken) {
-	changes, err := c.k8s.Watch(s.t.Context(), &v1alpha1.MCPTokenList{}, client.InNamespace(token.Namespace))
+// questions are what people come with about these endpoints. None changes anything.
+func questions() []question {
+	return []question{
+		{"Why is this endpoint not Ready?", nil, []string{"billing/billing", "the database does not answer at db.billing:5432: connection refused"}},
+		{"Which part is broken, and what can I do?", []string{"click billing/billing"}, []string{"Database broken", "kubectl logs deployment/billing-mcp -n billing"}},
+		{"Who can read customer.email?", []string{"click shop/shop", "click Who can see what", "press /", "type customer.email", "press Enter"},
+			[]string{"customer.email is masked", "shop/reader", "and 1 like it"}},
+		{"Why can clerk not see this row?", []string{"click shop/shop", "click Who can see what", "click v-c-e own-region"}, []string{"region is the token's attribute region", "token.region is north", "See its rows"}},
+	}
+}
+
+// controllers does what controllers and pods would: once a token of a namespace is not active, its status says that it is refused.
+func (s *stage) controllers(c *cluster, namespace string) {
+	changes, err := c.k8s.Watch(s.t.Context(), &v1alpha1.MCPTokenList{}, client.InNamespace(namespace))
 	if err != nil {
 		return // the act then ends without what it waits for
 	}
 	defer changes.Stop()
 	for change := range changes.ResultChan() {
 		t, ok := change.Object.(*v1alpha1.MCPToken)
-		if !ok || t.Name != token.Name || t.Spec.EffectiveActive() {
+		if !ok || t.Spec.EffectiveActive() || t.Status.ObservedGeneration == t.Generation {
 			continue
 		}
 		t.Status.ObservedGeneration = t.Generation
 		meta.SetStatusCondition(&t.Status.Conditions, metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonInactive})
-		if c.k8s.Status().Update(s.t.Context(), t) == nil {
-			return
-		}
+		_ = c.k8s.Status().Update(s.t.Context(), t) // a conflict comes with another change
 	}
 }
 

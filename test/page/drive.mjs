@@ -18,9 +18,13 @@ const begun = Date.now();
 const phase = (name) => console.error(`${work.name}: ${name} after ${Math.round((Date.now() - begun) / 1000)} s`);
 const browser = await puppeteer.launch({
   executablePath: work.chromium,
+  protocolTimeout: 10 * 60_000,
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--host-resolver-rules=MAP evil.test 127.0.0.1'],
 });
 const page = await browser.newPage();
+// The test as a whole has a limit; a step only has to come.
+const patience = 10 * 60_000;
+page.setDefaultTimeout(patience);
 const noise = [];
 page.on('console', (message) => {
   if (message.type() === 'error' && !/status of 40[34]|status of 502/.test(message.text())) noise.push(message.text());
@@ -182,6 +186,41 @@ for (const m of work.matrices ?? []) {
 
 phase('matrix');
 
+// The questions: each from the first screen, step by step.
+for (const q of work.questions ?? []) {
+  await inMode('light');
+  await page.goto(at(''));
+  let clicks = 0;
+  let keys = 0;
+  try {
+    for (const step of q.steps ?? []) {
+      const [, how, what] = step.match(/^(\w+) (.*)$/);
+      if (how === 'type') {
+        await page.keyboard.type(what);
+        continue;
+      }
+      if (how === 'press') {
+        keys++;
+        if (what === 'Enter') await Promise.all([page.waitForNavigation(), page.keyboard.press(what)]);
+        else await page.keyboard.press(what);
+        continue;
+      }
+      clicks++;
+      const link = await page.evaluateHandle((how, what) => {
+        if (how === 'open') return [...document.querySelectorAll('main tbody tr')].find((row) => row.innerText.includes(what))?.querySelector('a');
+        return [...document.querySelectorAll('a, button')].find((e) => e.innerText.replace(/\s+/g, ' ').trim() === what || e.dataset.cell === what);
+      }, how, what);
+      if (!link.asElement()) throw new Error(`nothing to ${step}: ${await page.$eval('main', (main) => main.innerText.slice(0, 600))}`);
+      await Promise.all([page.waitForNavigation(), link.asElement().click()]);
+    }
+    await page.waitForFunction((wants) => wants.every((want) => document.querySelector('main').innerText.includes(want)), {}, q.wants);
+    check(true, '');
+    console.error(`${work.name}: ${q.asks} ${clicks} clicks, ${keys} keys`);
+  } catch (error) {
+    check(false, `${q.asks} ${error.message}: ${await page.$eval('main', (main) => main.innerText.slice(0, 1000))}`);
+  }
+}
+
 // An act: what it would do, then the button, then what happened, which comes without a reload.
 if (work.act) {
   await page.goto(at(work.act.path));
@@ -189,7 +228,7 @@ if (work.act) {
   check(text.includes(work.act.says), `${work.act.path} does not say what it would do`);
   await Promise.all([page.waitForNavigation(), page.click('form[method=post] button')]);
   check((await page.$eval('h1', (h) => h.textContent)).includes('what happened'), 'the act does not end in what happened');
-  await page.waitForFunction((done) => document.querySelector('[data-live]').textContent.includes(done), { timeout: 60000 }, work.act.done);
+  await page.waitForFunction((done) => document.querySelector('[data-live]').textContent.includes(done), {}, work.act.done);
   check(true, '');
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
@@ -204,10 +243,11 @@ if (work.follow) {
   const had = await rows();
   await page.focus('#token');
   const window = await browser.newPage();
+  window.setDefaultTimeout(patience);
   const answer = await window.goto(at(work.follow.calls));
   check(answer.status() === 200 && (await window.$eval('main', (main) => main.innerText)).includes(work.follow.wants), `${work.follow.calls} lacks ${work.follow.wants}`);
   await window.close();
-  await page.waitForFunction((least) => document.querySelectorAll('[data-live] table.calls tbody tr').length >= least, { timeout: 60000 }, Math.min(had + 1, 50));
+  await page.waitForFunction((least) => document.querySelectorAll('[data-live] table.calls tbody tr').length >= least, {}, Math.min(had + 1, 50));
   check(await rows() > had, `${work.follow.path} shows no new call`);
   check(await page.evaluate(() => document.activeElement.id === 'token'), 'a new call takes the place of the keyboard away');
 }
@@ -230,6 +270,7 @@ if (work.attack) {
   check(renamed.status() === 421, `a name that leads here is answered with ${renamed.status()}`);
   const context = await browser.createBrowserContext();
   const other = await context.newPage();
+  other.setDefaultTimeout(patience);
   const again = await other.goto(at(''));
   check(again.status() === 403, `another browser is answered with ${again.status()}`);
   const used = await other.goto(work.link);

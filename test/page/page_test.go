@@ -36,8 +36,10 @@ type work struct {
 	Matrices []compared `json:"matrices,omitempty"`
 	Act      *act       `json:"act,omitempty"`
 	Follow   *follow    `json:"follow,omitempty"`
-	Attack   *attack    `json:"attack,omitempty"`
-	Shots    []shot     `json:"shots,omitempty"`
+	// Questions are what people come with: each is answered from the first screen, by so many clicks and keys and no more.
+	Questions []question `json:"questions,omitempty"`
+	Attack    *attack    `json:"attack,omitempty"`
+	Shots     []shot     `json:"shots,omitempty"`
 }
 
 // visit is a screen: its path below the root, its status (200 if absent), and texts that it has and lacks. With First it is that of the
@@ -70,6 +72,15 @@ type follow struct {
 	Path  string `json:"path"`
 	Calls string `json:"calls"`
 	Wants string `json:"wants"`
+}
+
+// question is what somebody wants to know or to do. Each step is one click or one key: "click NAME" clicks a link or a button by the text
+// that it shows, "open TEXT" the heading of the table's row that has a text, "press KEY" presses a key, and "type TEXT" fills the field that
+// has the focus.
+type question struct {
+	Asks  string   `json:"asks"`
+	Steps []string `json:"steps"`
+	Wants []string `json:"wants"`
 }
 
 type attack struct {

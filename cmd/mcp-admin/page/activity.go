@@ -27,6 +27,8 @@ type activity struct {
 	Charts  []chart
 	// Day is the day of all rows; "" if the rows are of several days.
 	Day string
+	// Times are the periods to choose from.
+	Times []period
 	// Toggle is the query that begins or ends Live.
 	Toggle string
 }
@@ -36,14 +38,26 @@ type callRow struct {
 	Key, At, Who, Subject, What string
 	Rows, Took, Outcome         string
 	OK                          bool
+	// Only is the query that shows the calls of the same token alone; "" if the token is not known.
+	Only string
 }
 
-// Periods are the times that can be looked at.
-func (a *activity) Periods() []period {
-	return []period{{"", "all that is known"}, {"15m", "15 minutes"}, {"1h", "an hour"}, {"12h", "12 hours"}, {"168h", "a week"}}
+// period is how far back calls are looked for. Query is that of the screen which shows them, Chosen says that it is this one.
+type period struct {
+	Value, Name, Query string
+	Chosen             bool
 }
 
-type period struct{ Value, Name string }
+func (q *request) periods(chosen string) []period {
+	all := []period{{Name: "all that is known"}, {Value: "15m", Name: "15 minutes"}, {Value: "1h", Name: "an hour"}, {Value: "12h", Name: "12 hours"}, {Value: "168h", Name: "a week"}}
+	for i := range all {
+		values := q.URL.Query()
+		values.Del("page")
+		values.Set("since", all[i].Value)
+		all[i].Query, all[i].Chosen = "?"+values.Encode(), all[i].Value == chosen
+	}
+	return all
+}
 
 // Filtered reports whether some calls are left out on purpose.
 func (a *activity) Filtered() bool {
@@ -70,6 +84,7 @@ func (q *request) activity() (any, error) {
 		return nil, err
 	}
 	q.Unseen, q.Refresh = calls.Unseen, a.Live
+	a.Times = q.periods(a.Since)
 	a.All, a.Older, a.From = len(calls.Items), calls.Older, calls.From
 	a.NoReads = !hasReads(objects.Endpoint)
 	found := slices.DeleteFunc(calls.Items, func(c lines.Call) bool {
@@ -83,7 +98,13 @@ func (q *request) activity() (any, error) {
 		a.Day = shown[0].At.UTC().Format(time.DateOnly)
 	}
 	for i := range shown {
-		a.Rows = append(a.Rows, rowOfCall(&shown[i], a.Day != ""))
+		row := rowOfCall(&shown[i], a.Day != "")
+		values := q.URL.Query()
+		values.Del("page")
+		if values.Set("token", shown[i].Token); shown[i].Token != "" {
+			row.Only = "?" + values.Encode()
+		}
+		a.Rows = append(a.Rows, row)
 	}
 	values := q.URL.Query()
 	if values.Del("page"); a.Live {

@@ -23,6 +23,8 @@ type callDetails struct {
 	OK               bool
 	// Changed says that rows were changed, Journal that the endpoint records what they were before.
 	Changed, Journal bool
+	// CanAct says that the token can be revoked here.
+	CanAct bool
 	// Show is the query that reads the journal; "" if that was done or cannot be. Asked says that it was read.
 	Show  string
 	Asked bool
@@ -64,7 +66,7 @@ func (q *request) call() (any, error) {
 	}
 	q.Unseen = calls.Unseen
 	c := calls.Items[i]
-	d := &callDetails{Call: c, What: whatOf(&c), When: c.At.UTC().Format("2006-01-02 15:04:05.000 UTC"), Took: tookOf(&c), OK: isGood(&c)}
+	d := &callDetails{Call: c, What: whatOf(&c), When: c.At.UTC().Format("2006-01-02 15:04:05.000 UTC"), Took: tookOf(&c), OK: isGood(&c), CanAct: c.Token != "" && q.source().Cluster() != nil}
 	q.Title = cmp.Or(d.What, "A call") + " by " + cmp.Or(c.Token, "an unknown caller")
 	d.Changed = c.Changed > 0 && !c.DryRun && c.Outcome == "ok"
 	if !d.Changed {

@@ -76,6 +76,7 @@ func rowOf(e *v1alpha1.MCPEndpoint) endpointRow {
 		Pods: cmp.Or(e.Status.ReadyDisplay, "–"), Tokens: count(e.Status.TokenCount), Models: count(e.Status.ModelCount),
 		Engine: strings.TrimSpace(e.Status.Database.Engine + " " + e.Status.Database.Version)}
 	row.Ready, row.Reason, row.Message = status.ReadyOf(e)
+	row.Message = bounded(row.Message, mostAbout)
 	return row
 }
 

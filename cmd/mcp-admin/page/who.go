@@ -9,9 +9,11 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
@@ -149,14 +151,18 @@ func cellOf(a *compile.Access) matrixCell {
 
 // opened is one cell: what a token may do to a model, and why.
 type opened struct {
-	Token, Model string
-	Caller       *rights.Caller
-	More         int
-	Access       compile.Access
-	Columns      []column
-	Unknown      bool
-	Policies     []rights.Policy
-	Statements   []string
+	Token, Namespace, Name, Model string
+	Caller                        *rights.Caller
+	More                          int
+	Access                        compile.Access
+	Columns                       []column
+	Unknown                       bool
+	Policies                      []rights.Policy
+	Statements                    []string
+	// Attributes are the token's values that these policies compare with. They may be others for tokens with the same rights.
+	Attributes []attributeRow
+	// Rows says that the token's tools that read can be tried, CanAct that it can be revoked here.
+	Rows, CanAct bool
 	// Changed are the objects that decide it, with their last change.
 	Changed []change
 }
@@ -190,11 +196,12 @@ func (q *request) cell() (any, error) {
 	}
 	q.command("can", q.PathValue("token"), model, "--explain")
 	c := &m.Callers[i]
-	o := &opened{Token: token, Model: model, Caller: c, More: len(c.Tokens) - 1, Statements: told.Statements, Columns: columnsOf(told), Unknown: len(told.Shown) == 0}
+	o := &opened{Token: token, Namespace: q.PathValue("tokens"), Name: q.PathValue("token"), Model: model, Caller: c, More: len(c.Tokens) - 1, Statements: told.Statements, Columns: columnsOf(told), Unknown: len(told.Shown) == 0}
 	o.Access = c.Access[slices.IndexFunc(c.Access, func(a compile.Access) bool { return a.Model == model })]
 	if len(o.Access.Rows.Policies) > 0 {
 		o.Policies = m.Policies(model, o.Access.Rows.Policies)
 	}
+	o.CanAct = q.source().Cluster() != nil
 	o.since("MCPEndpoint", objects.Endpoint, 0)
 	for i := range objects.Exposures {
 		if x := &objects.Exposures[i]; x.EffectiveModel() == model {
@@ -203,10 +210,40 @@ func (q *request) cell() (any, error) {
 	}
 	for i := range objects.Tokens {
 		if t := &objects.Tokens[i]; cluster.Key(t).String() == token {
+			o.Rows = o.Access.Verbs[0].Granted && t.Spec.OIDC == nil
+			o.Attributes = attributesFor(m.Declared(model), o.Access.Rows.Policies, t)
 			o.since("MCPToken", t, known(t.Generation, t.Status.ObservedGeneration, t.Status.Revision))
 		}
 	}
 	return o, nil
+}
+
+// attributesFor are the attributes of a token, by name, that some of a model's row policies compare with. One that the token lacks has no
+// value. Those that a caller of an identity provider brings are left out: nobody knows them here.
+func attributesFor(m *contract.Model, policies []string, t *v1alpha1.MCPToken) []attributeRow {
+	if m == nil {
+		return nil
+	}
+	var all []attributeRow
+	note := func(f *contract.Filter) {
+		if f.TokenAttribute == "" || t.Spec.OIDC != nil && t.Spec.OIDC.Attributes[f.TokenAttribute] != "" {
+			return
+		}
+		all = append(all, attributeRow{f.TokenAttribute, string(t.Spec.Attributes[f.TokenAttribute])})
+	}
+	for i := range m.RowPolicies {
+		if !slices.Contains(policies, m.RowPolicies[i].Name) {
+			continue
+		}
+		for _, f := range m.RowPolicies[i].Filters {
+			note(&f)
+			for j := range f.Any {
+				note(&f.Any[j])
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b attributeRow) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.Compact(all)
 }
 
 type unknownToken struct{ token, why string }

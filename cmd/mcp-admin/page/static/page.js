@@ -1,4 +1,4 @@
-// The page works without this. It adds: a button that copies a command, and reloads what changes.
+// The page works without this. It adds: a button that copies a command, a key that leads to the first field, and reloads what changes.
 'use strict';
 
 for (const code of document.querySelectorAll('.command code')) {
@@ -12,6 +12,23 @@ for (const code of document.querySelectorAll('.command code')) {
     setTimeout(() => { button.textContent = 'Copy'; }, 2000);
   });
   code.after(button);
+}
+
+// The key / leads to the first field, as on other pages with a search.
+const field = document.querySelector('main form input:not([type=hidden])');
+if (field) {
+  const hint = document.createElement('kbd');
+  hint.textContent = '/';
+  hint.setAttribute('aria-hidden', 'true');
+  field.setAttribute('aria-keyshortcuts', '/');
+  field.after(hint);
+  document.addEventListener('keydown', (event) => {
+    if (event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest('input, textarea, select')) {
+      event.preventDefault();
+      field.focus();
+      field.select();
+    }
+  });
 }
 
 // What the main part shows is asked for again until it is final. Only its live part is replaced, so that the place of the keyboard stays.
