@@ -207,7 +207,7 @@ func (s *stage) drive(w work) {
 	content, err := json.Marshal(w)
 	s.check(err)
 	s.check(os.WriteFile(file, content, 0o600))
-	ctx, stop := context.WithTimeout(s.t.Context(), patience)
+	ctx, stop := context.WithTimeout(s.t.Context(), 4*patience)
 	defer stop()
 	var out, problems bytes.Buffer
 	c := exec.CommandContext(ctx, s.node, filepath.Join("test", "page", "drive.mjs"), file)
