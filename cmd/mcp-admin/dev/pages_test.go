@@ -28,7 +28,7 @@ func openPage(t *testing.T, args ...string) (link string, b *pagetest.Browser) {
 func TestThePageShowsWhatIsServed(t *testing.T) {
 	_, b := openPage(t, "-f", filepath.Join("..", "..", "..", "config", "samples"))
 	for path, wants := range map[string][]string{
-		"":                        {"All 1 are Ready", "/e/bookshop/bookshop"},
+		"":                        {"It is Ready", "/e/bookshop/bookshop"},
 		"problems":                {"Nothing is wrong"},
 		"e/bookshop/bookshop":     {"Objects in order, then Config in order, then Pods in order, then Database in order, then Calls in order", "mcp-admin doctor --state"},
 		"e/bookshop/bookshop/who": {"2 tokens in force", `data-cell="v---- clerks-see-what-is-published"`, `data-cell="vacd-"`, "masked: phone", "mcp-admin matrix -f"},
