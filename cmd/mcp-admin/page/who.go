@@ -160,7 +160,7 @@ type opened struct {
 	Policies                      []rights.Policy
 	Statements                    []string
 	// Attributes are the token's values that these policies compare with. They may be others for tokens with the same rights.
-	Attributes []attributeRow
+	Attributes []comparedAttribute
 	// Rows says that the token's tools that read can be tried, CanAct that it can be revoked here.
 	Rows, CanAct bool
 	// Changed are the objects that decide it, with their last change.
@@ -218,18 +218,24 @@ func (q *request) cell() (any, error) {
 	return o, nil
 }
 
-// attributesFor are the attributes of a token, by name, that some of a model's row policies compare with. One that the token lacks has no
-// value. Those that a caller of an identity provider brings are left out: nobody knows them here.
-func attributesFor(m *contract.Model, policies []string, t *v1alpha1.MCPToken) []attributeRow {
+// A comparedAttribute is an attribute of a token that a row policy compares with. It is Missing if the token lacks it: an attribute may be "".
+type comparedAttribute struct {
+	Name, Value string
+	Missing     bool
+}
+
+// attributesFor are the attributes of a token, by name, that some of a model's row policies compare with. Those that a caller of an identity provider brings are left out: nobody knows them here.
+func attributesFor(m *contract.Model, policies []string, t *v1alpha1.MCPToken) []comparedAttribute {
 	if m == nil {
 		return nil
 	}
-	var all []attributeRow
+	var all []comparedAttribute
 	note := func(f *contract.Filter) {
 		if f.TokenAttribute == "" || t.Spec.OIDC != nil && t.Spec.OIDC.Attributes[f.TokenAttribute] != "" {
 			return
 		}
-		all = append(all, attributeRow{f.TokenAttribute, string(t.Spec.Attributes[f.TokenAttribute])})
+		value, has := t.Spec.Attributes[f.TokenAttribute]
+		all = append(all, comparedAttribute{f.TokenAttribute, string(value), !has})
 	}
 	for i := range m.RowPolicies {
 		if !slices.Contains(policies, m.RowPolicies[i].Name) {
@@ -242,7 +248,7 @@ func attributesFor(m *contract.Model, policies []string, t *v1alpha1.MCPToken) [
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b attributeRow) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b comparedAttribute) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.Compact(all)
 }
 
