@@ -47,7 +47,7 @@ func TestSchemasForEditorsTakeTheDocumentsObjects(t *testing.T) {
 			}
 		}
 	}
-	if seen < 20 {
+	if seen < 30 {
 		t.Errorf("only %d objects were found", seen)
 	}
 }

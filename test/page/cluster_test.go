@@ -204,7 +204,7 @@ func (s *stage) overThree(c *cluster) {
 	}})
 }
 
-// questions are what people come with about these endpoints. None changes anything.
+// questions are what people ask about these endpoints. No answer changes anything.
 func questions() []question {
 	return []question{
 		{"Why is this endpoint not Ready?", nil, []string{"billing/billing", "the database does not answer at db.billing:5432: connection refused"}},

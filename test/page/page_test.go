@@ -36,7 +36,7 @@ type work struct {
 	Matrices []compared `json:"matrices,omitempty"`
 	Act      *act       `json:"act,omitempty"`
 	Follow   *follow    `json:"follow,omitempty"`
-	// Questions are what people come with: each is answered from the first screen, by so many clicks and keys and no more.
+	// Questions are answered from the first screen. The steps are all that a person needs: a question fails if they do not lead to its answer.
 	Questions []question `json:"questions,omitempty"`
 	Attack    *attack    `json:"attack,omitempty"`
 	Shots     []shot     `json:"shots,omitempty"`

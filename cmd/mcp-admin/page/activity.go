@@ -42,21 +42,29 @@ type callRow struct {
 	Only string
 }
 
-// period is how far back calls are looked for. Query is that of the screen which shows them, Chosen says that it is this one.
+// A period is one choice of how far back the screen looks. Query leads to the screen with that choice; Chosen is set if the screen has it now.
 type period struct {
 	Value, Name, Query string
 	Chosen             bool
 }
 
+// periods are the choices; chosen is the value of the present one.
 func (q *request) periods(chosen string) []period {
 	all := []period{{Name: "all that is known"}, {Value: "15m", Name: "15 minutes"}, {Value: "1h", Name: "an hour"}, {Value: "12h", Name: "12 hours"}, {Value: "168h", Name: "a week"}}
 	for i := range all {
-		values := q.URL.Query()
-		values.Del("page")
-		values.Set("since", all[i].Value)
-		all[i].Query, all[i].Chosen = "?"+values.Encode(), all[i].Value == chosen
+		all[i].Query, all[i].Chosen = q.queryWith("since", all[i].Value), all[i].Value == chosen
 	}
 	return all
+}
+
+// queryWith is the query of the present screen, from its first page, with another value of one parameter; "" takes the parameter away.
+func (q *request) queryWith(name, value string) string {
+	values := q.URL.Query()
+	values.Del("page")
+	if values.Set(name, value); value == "" {
+		values.Del(name)
+	}
+	return "?" + values.Encode()
 }
 
 // Filtered reports whether some calls are left out on purpose.
@@ -99,20 +107,12 @@ func (q *request) activity() (any, error) {
 	}
 	for i := range shown {
 		row := rowOfCall(&shown[i], a.Day != "")
-		values := q.URL.Query()
-		values.Del("page")
-		if values.Set("token", shown[i].Token); shown[i].Token != "" {
-			row.Only = "?" + values.Encode()
+		if shown[i].Token != "" {
+			row.Only = q.queryWith("token", shown[i].Token)
 		}
 		a.Rows = append(a.Rows, row)
 	}
-	values := q.URL.Query()
-	if values.Del("page"); a.Live {
-		values.Del("live")
-	} else {
-		values.Set("live", "on")
-	}
-	a.Toggle = "?" + values.Encode()
+	a.Toggle = q.queryWith("live", map[bool]string{false: "on"}[a.Live])
 	var args []string
 	if a.Since != "" {
 		args = append(args, "--since", a.Since)
