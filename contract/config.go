@@ -79,6 +79,8 @@ type Endpoint struct {
 	AllowedOrigins []string `json:"allowedOrigins,omitempty"`
 	// Authentication says whose tokens are accepted, beside those whose hashes the Config has.
 	Authentication Authentication `json:"authentication,omitzero"`
+	// Approvals say which calls wait until other people allow them.
+	Approvals []ApprovalPolicy `json:"approvals,omitempty"`
 }
 
 // NewSealKey returns a SealKey.

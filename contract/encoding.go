@@ -48,6 +48,8 @@ type TokenPart struct {
 	Index    int   `json:"index"`
 	// Tokens are sorted by namespace and name. A reader passes over tokens that its layout puts elsewhere.
 	Tokens []Token `json:"tokens"`
+	// Decisions are about calls of these tokens, sorted by name.
+	Decisions []Decision `json:"decisions,omitempty"`
 }
 
 // EncodeMain returns the main part of a Config: all but its tokens.

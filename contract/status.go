@@ -29,6 +29,8 @@ type Status struct {
 	// Models are the models of the Config that the pod answers from, in its order. ModelsSerial differs if they do.
 	Models       []ModelStatus `json:"models,omitempty"`
 	ModelsSerial string        `json:"modelsSerial,omitempty"`
+	// ApprovalsSerial differs if /approvals has more; "" if no call waited yet.
+	ApprovalsSerial string `json:"approvalsSerial,omitempty"`
 }
 
 // Refusal says why a part of the Config was not applied.

@@ -136,6 +136,18 @@ func (e *Endpoint) check(fail fault) {
 	}
 	e.Database.check(fail.at("database"))
 	e.Authentication.check(fail.at("authentication"))
+	names := map[string]bool{}
+	for i := range e.Approvals {
+		p, at := &e.Approvals[i], fmt.Sprintf("approvals[%d]", i)
+		p.check(fail.at(at))
+		if names[p.Name] {
+			fail(at+".name", "%q stands twice", p.Name)
+		}
+		names[p.Name] = true
+	}
+	if len(e.Approvals) > 0 && e.Idempotency == nil {
+		fail("approvals", "need a table of idempotency keys, so that what is allowed happens once")
+	}
 }
 
 func (d *Database) check(fail fault) {
@@ -194,6 +206,9 @@ func (t *TokenPart) validate() error {
 			fail("revision", "must be at least 1, is %d", t.Revision)
 		}
 		checkTokens(t.Tokens, fail)
+		for i := range t.Decisions {
+			t.Decisions[i].check(fail.at(fmt.Sprintf("decisions[%d]", i)))
+		}
 	})
 }
 
