@@ -33,6 +33,9 @@ type ApprovalPolicy struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// RequiresApprovals stands in Requires of a Config that has Approvals: a server that does not know them would ask nobody.
+const RequiresApprovals = "approvals"
+
 // ApprovalWhen is what must be so of the rows that a call changes.
 type ApprovalWhen struct {
 	// Rows is met if more rows than this are changed; nil asks nothing.

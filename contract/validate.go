@@ -56,7 +56,7 @@ func (p *problems) tell(field, format string, args []any) {
 }
 
 // understood are the names in Requires that this reader understands: what was added to the form since its first release.
-var understood = []string{}
+var understood = []string{RequiresApprovals}
 
 // Missing are the names among the required ones that this reader does not understand.
 func Missing(required []string) []string {
