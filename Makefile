@@ -107,6 +107,10 @@ test-timing: databases build kube-cluster ## Hold times: guesses of what policie
 	@MCP_TEST_TIMING=1 $(with_databases) $(suites) attacks
 	@MCP_TEST_TIMING=1 go run ./test/identity
 
+.PHONY: test-approvals
+test-approvals: more-databases ## Have agents ask for what other people must allow, on two pods over each engine, while rows change and people decide
+	@$(more_databases) $(suites) -rest approvals
+
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases
 	@$(with_databases) $(suites) faults

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ApprovalPolicy says which calls wait until other people allow them (docs/design/approvals.md).
+// ApprovalPolicy says which calls wait until other people allow them (docs/design/decisions/0012-approvals.md).
 type ApprovalPolicy struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
@@ -78,6 +78,9 @@ type Decision struct {
 	// Name and Digest are those of the Approval: a decision is good for exactly that.
 	Name   string `json:"name"`
 	Digest string `json:"digest"`
+	// Caller is whose call it is, and Tool what they call.
+	Caller string `json:"caller"`
+	Tool   string `json:"tool"`
 	// State is ApprovalApproved, ApprovalDenied or ApprovalExpired.
 	State string `json:"state"`
 	// By are the users who decided, Comment is what they said.

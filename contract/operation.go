@@ -67,6 +67,8 @@ const (
 	// view that model, and there is an audit table.
 	NeedsWrites
 	NeedsJournal
+	// NeedsApprovals: the endpoint has calls wait until other people allow them, and the token may make some that change rows.
+	NeedsApprovals
 )
 
 var (
@@ -79,6 +81,7 @@ var operations = []Operation{
 	{Name: "find_models", Global: true, Effect: Tells},
 	{Name: "transact", Global: true, Effect: Destroys, Verbs: toWrite, Needs: NeedsWrites},
 	{Name: "undo", Global: true, Effect: Destroys, Verbs: toWrite, Needs: NeedsJournal},
+	{Name: "approvals", Global: true, Effect: Tells, Needs: NeedsApprovals},
 
 	{Name: "list", Effect: Shows, Verbs: toView, Exports: true},
 	{Name: "get", Effect: Shows, Verbs: toView, Needs: NeedsKey, OneRow: true},

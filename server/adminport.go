@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/approval"
 )
 
 // maxWait is the longest that /status waits for a change.
@@ -40,9 +41,10 @@ type adminPort struct {
 //	              ?models=SERIAL leaves the models out if they are those; a ?look=TEXT that differs from the one
 //	              before reads the database's schema again
 //	GET /usage    contract.Usage, for the same; ?after=CURSOR has only what came since
+//	GET /approvals  contract.ApprovalPage, for the same; ?after=CURSOR has only what changed since
 //	GET /debug/pprof/  profiles of the process, if they were asked for when it started
 //	/ui/          pages for people, if the program has any; they let in whom they know
-func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics, profiles bool, pages http.Handler) http.Handler {
+func (p *adminPort) handler(usage *access.Usage, waiting *approval.Register, metrics *telemetry.Metrics, profiles bool, pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
@@ -51,6 +53,9 @@ func (p *adminPort) handler(usage *access.Usage, metrics *telemetry.Metrics, pro
 	mux.Handle("GET /metrics", metrics.Handler())
 	mux.HandleFunc("GET /status", p.withStatusKey(p.serveStatus))
 	mux.HandleFunc("GET /usage", p.withStatusKey(func(w http.ResponseWriter, r *http.Request) { serveUsage(w, r, usage) }))
+	mux.HandleFunc("GET /approvals", p.withStatusKey(func(w http.ResponseWriter, r *http.Request) {
+		writeJSON(w, http.StatusOK, waiting.Page(r.URL.Query().Get("after")))
+	}))
 	if pages != nil {
 		mux.Handle("/ui/", pages)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/approval"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
 )
@@ -48,9 +49,11 @@ type core struct {
 	known atomic.Pointer[source.Update]
 	admin adminPort
 
-	// verifier checks the tokens that others issue; issuersChanged wakes who publishes what is known of the issuers.
-	verifier       *identity.Verifier
-	issuersChanged chan struct{}
+	// verifier checks the tokens that others issue, and waiting knows the calls that wait for other people. statusChanged wakes who
+	// publishes what they found out.
+	verifier      *identity.Verifier
+	waiting       *approval.Register
+	statusChanged chan struct{}
 
 	// certificate is nil if the endpoint's port does not speak TLS.
 	certificate *certificate
@@ -90,7 +93,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		environment:    s.environment(),
 		version:        s.Version,
 		now:            s.Now,
-		issuersChanged: make(chan struct{}, 1),
+		statusChanged:  make(chan struct{}, 1),
 		databaseStatus: contract.DatabaseStatus{Reason: contract.ReasonConnecting},
 		tokens:         access.NewDirectory(),
 	}
@@ -104,7 +107,8 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	if c.audit != nil {
 		c.audit.Lost, c.audit.Receiver = (&lostLines{log: s.Log, metrics: metrics}).tell, c.sender
 	}
-	c.verifier = newVerifier(s, func() { wake(c.issuersChanged) })
+	c.waiting = approval.NewRegister(func() { wake(c.statusChanged) })
+	c.verifier = newVerifier(s, func() { wake(c.statusChanged) })
 	c.known.Store(&source.Update{})
 	c.publish()
 	return c
@@ -194,9 +198,24 @@ func (c *core) readTokens(before, now *source.Update) {
 	case now.Config == nil:
 	case now.TokenParts != nil:
 		c.tokens = c.tokens.With(now.TokenParts)
+		c.waiting.Decide(decisionsIn(now.TokenParts))
 	case now.Config != before.Config:
 		c.tokens = c.tokens.With(access.Whole(now.Config))
 	}
+}
+
+// decisionsIn are the decisions in some parts, by the digests of what they are about.
+func decisionsIn(parts []*contract.TokenPart) map[string]*contract.Decision {
+	decisions := map[string]*contract.Decision{}
+	for _, part := range parts {
+		if part == nil {
+			continue
+		}
+		for i := range part.Decisions {
+			decisions[part.Decisions[i].Digest] = &part.Decisions[i]
+		}
+	}
+	return decisions
 }
 
 // becomeReady makes the server ready once it has answered with the schema, and from all parts that there are.
@@ -232,7 +251,7 @@ func statusOf(schema *database.Schema) contract.DatabaseStatus {
 func (c *core) rebuild() {
 	var s *snapshot.Snapshot
 	if config := c.known.Load().Config; config != nil {
-		s = snapshot.Build(config, c.tokens, c.schema, c.databases.current.DB, c.audit, c.kept, c.hooks, c.now)
+		s = snapshot.Build(config, c.tokens, c.schema, c.databases.current.DB, c.audit, c.kept, c.waiting, c.hooks, c.now)
 	}
 	c.snapshot.Store(s)
 	c.metrics.PerModel(measuredModels(s))
@@ -251,6 +270,7 @@ func (c *core) publish() {
 	known := c.known.Load()
 	status := contract.Status{
 		Version: contract.Version, Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus, Issuers: c.verifier.Status(),
+		ApprovalsSerial: c.waiting.Serial(),
 	}
 	if problem := c.databases.replicasProblem; problem != "" {
 		status.Database.Notes = strings.TrimPrefix(status.Database.Notes+"; "+problem, "; ")

@@ -32,7 +32,7 @@ func (c *core) watchIssuers(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-c.issuersChanged:
+		case <-c.statusChanged:
 			c.mu.Lock()
 			c.publish()
 			c.mu.Unlock()

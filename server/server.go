@@ -111,7 +111,7 @@ func (s *Server) Run(ctx context.Context) error {
 	// for those, too.
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	admin := newHTTPServer(core.admin.handler(usage, metrics, s.Profiles, s.Pages), s.Log)
+	admin := newHTTPServer(core.admin.handler(usage, core.waiting, metrics, s.Profiles, s.Pages), s.Log)
 	admin.WriteTimeout = adminWriteTimeout
 	admin.BaseContext = func(net.Listener) context.Context { return background }
 

@@ -111,8 +111,11 @@ func usable(e *contract.Endpoint, t *contract.Token, m *contract.Model, has verb
 
 // usableGlobally reports whether a token can do anything with a global operation on one of some models.
 func usableGlobally(e *contract.Endpoint, t *contract.Token, models []*contract.Model, o *contract.Operation) bool {
-	if o.Needs == contract.NeedsNothing {
+	switch {
+	case o.Needs == contract.NeedsNothing:
 		return true
+	case o.Needs == contract.NeedsApprovals && len(e.Approvals) == 0:
+		return false
 	}
 	return slices.ContainsFunc(models, func(m *contract.Model) bool {
 		has := verbsOn(t, m)

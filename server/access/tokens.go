@@ -138,6 +138,9 @@ func (t Token) Caller() string {
 	return t.holder.name
 }
 
+// UID is the MCPToken's identity: another one of the same name has another.
+func (t Token) UID() string { return t.holder.uid }
+
 // Subject is whom the issuer of what the caller shows says that it issued it to; "" if it is the token's own text.
 func (t Token) Subject() string {
 	if t.visitor != nil {

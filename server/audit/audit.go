@@ -30,6 +30,9 @@ type Record struct {
 	Changed int
 	// Rows is how many rows an export has; nil for any other call.
 	Rows *int
+	// Approval is the approval that the call waits for, or by which it ran, and AllowedBy are the people who allowed it.
+	Approval  string
+	AllowedBy []string
 	// DryRun reports whether all was undone on purpose.
 	DryRun bool
 	// Outcome is "ok", or the error's code; "intent" before a webhook is called, and when the link of an export is given.
@@ -61,6 +64,10 @@ func (r *Record) attributes(from *Caller) []slog.Attr {
 	}
 	line = append(line, slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
 	line = appendText(line, "call", r.Call)
+	line = appendText(line, "approval", r.Approval)
+	if len(r.AllowedBy) > 0 {
+		line = append(line, slog.Any("allowed_by", cutAll(r.AllowedBy)))
+	}
 	return from.appendTo(line)
 }
 

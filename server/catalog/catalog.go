@@ -29,6 +29,8 @@ type Catalog struct {
 	// withheld are the tables of exposures that the controllers did not accept.
 	withheld map[*database.Table]bool
 	readOnly bool
+	// approves is set if some calls wait until other people allow them.
+	approves bool
 	// words finds the words of the models once.
 	words func() []ModelWords
 }
@@ -54,7 +56,7 @@ type Dependent struct {
 // Build joins a Config's models with a schema. If the schema is nil, it has not been read yet, and no model is served.
 func Build(config *contract.Config, schema *database.Schema) *Catalog {
 	schema = overrideTypes(config, schema)
-	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly}
+	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly, approves: len(config.Endpoint.Approvals) > 0}
 	c.words = sync.OnceValue(c.findWords)
 	for i, entry := range config.Models {
 		m := &Model{Declared: entry, Name: entry.Name, Operations: entry.Operations, catalog: c, Index: i, Module: moduleOf(entry)}
@@ -129,6 +131,9 @@ func (c *Catalog) ModelOf(t *database.Table) *Model { return c.byTable[t] }
 func (c *Catalog) Withholds(t *database.Table) bool {
 	return (c.registered[t] != nil || c.withheld[t]) && c.byTable[t] == nil
 }
+
+// Approves reports whether some calls wait until other people allow them.
+func (c *Catalog) Approves() bool { return c.approves }
 
 // Audit is the table of the audit; nil if there is none that can be used.
 func (c *Catalog) Audit() *database.Table {

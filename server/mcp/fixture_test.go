@@ -111,7 +111,7 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 	e.change = func(c *contract.Config) {
 		current = nil
 		if c != nil {
-			current = snapshot.Build(c, access.DirectoryOf(c), schema, db, nil, nil, nil, nil)
+			current = snapshot.Build(c, access.DirectoryOf(c), schema, db, nil, nil, nil, nil, nil)
 		}
 	}
 	e.change(c)

@@ -106,7 +106,7 @@ func TestKeptAnswersAreWhatEachTokenWouldGetAlone(t *testing.T) {
 		return fmt.Sprint(w.Code, " ", readable(t, w.Result()))
 	}
 	alone := func(c *contract.Config) *snapshot.Snapshot {
-		return snapshot.Build(c, access.DirectoryOf(c), schema, db, nil, nil, nil, nil)
+		return snapshot.Build(c, access.DirectoryOf(c), schema, db, nil, nil, nil, nil, nil)
 	}
 	random := rand.New(rand.NewPCG(21, 1)) // the same Configs each time
 	different := map[string]bool{}

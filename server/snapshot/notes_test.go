@@ -67,7 +67,7 @@ func TestTheStatusSaysWhyAModelHasFewerTools(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, s := config(), shop()
 			tc.change(c, s)
-			for _, m := range Build(c, access.DirectoryOf(c), s, nil, nil, nil, nil, nil).Models() {
+			for _, m := range Build(c, access.DirectoryOf(c), s, nil, nil, nil, nil, nil, nil).Models() {
 				want, asked := tc.want[m.Name]
 				if notes := strings.Join(m.Notes, "; "); asked && (!m.Served() || !strings.Contains(notes, want) || (want == "") != (notes == "")) {
 					t.Errorf("%s: %s %q with %q, want %q", m.Name, m.Reason, m.Message, notes, want)

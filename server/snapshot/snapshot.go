@@ -19,6 +19,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/identity"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/approval"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
@@ -37,10 +38,14 @@ type Snapshot struct {
 // Build joins a Config and its tokens with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
 // are in force then all the same, and calls that need a model answer `unavailable`.
 //
-// log gets changes and refusals; it may be nil. kept counts what is kept for callers' keys; nil is one of its own. hooks
-// calls webhooks; nil is a client that refuses the machine's own addresses. now is the clock; nil is time.Now.
-func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, kept *call.KeptAnswers, hooks *webhook.Client, now func() time.Time) *Snapshot {
+// log gets changes and refusals; it may be nil. kept counts what is kept for callers' keys, and waiting knows the calls that wait for
+// other people; nil is one of its own. hooks calls webhooks; nil is a client that refuses the machine's own addresses. now is the
+// clock; nil is time.Now.
+func Build(config *contract.Config, tokens *access.Directory, schema *database.Schema, db database.DB, log *audit.Log, kept *call.KeptAnswers, waiting *approval.Register, hooks *webhook.Client, now func() time.Time) *Snapshot {
 	models := catalog.Build(config, schema)
+	inForce := access.NewTokens(config, tokens, models)
+	inspector := inForce.Inspector()
+	gate := approval.New(config, models, inspector, waiting)
 	settings := call.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
 		Now:              now,
@@ -58,13 +63,15 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		Kept:             kept,
 		Webhook:          hooks,
 	}
+	if gate != nil {
+		settings.Gate = gate
+	}
 	s := &Snapshot{
 		config: config, catalog: models,
-		tokens: access.NewTokens(config, tokens, models),
+		tokens: inForce,
 		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
 	}
-	inspector := s.tokens.Inspector()
 	for i, m := range models.Models() {
 		s.models[i] = m.Status
 		if m.Served() {
@@ -72,6 +79,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 			s.models[i].Notes = append(slices.Clip(m.Status.Notes), missing(m, s.models[i].Tools)...)
 			s.models[i].Notes = append(s.models[i].Notes, read.WrongDeclarations(inspector.Reach(m))...)
 			s.models[i].Notes = append(s.models[i].Notes, s.WrongQuestions(inspector.Reach(m))...)
+			s.models[i].Notes = append(s.models[i].Notes, gate.WrongPolicies(m)...)
 		}
 	}
 	s.models = shorten(s.models)

@@ -49,7 +49,7 @@ func BenchmarkMainPart(b *testing.B) {
 	tokens := access.NewDirectory().With(parts)
 	b.ReportAllocs()
 	for b.Loop() {
-		Build(c, tokens, schema, nil, nil, nil, nil, nil)
+		Build(c, tokens, schema, nil, nil, nil, nil, nil, nil)
 	}
 }
 
@@ -57,7 +57,7 @@ func BenchmarkMainPart(b *testing.B) {
 func BenchmarkGroups(b *testing.B) {
 	c, parts, schema := large()
 	tokens := access.NewDirectory().With(parts)
-	s := Build(c, tokens, schema, nil, nil, nil, nil, nil)
+	s := Build(c, tokens, schema, nil, nil, nil, nil, nil, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		changed := *c
@@ -69,7 +69,7 @@ func BenchmarkGroups(b *testing.B) {
 func BenchmarkTokenPart(b *testing.B) {
 	c, parts, schema := large()
 	tokens := access.NewDirectory().With(parts)
-	s := Build(c, tokens, schema, nil, nil, nil, nil, nil)
+	s := Build(c, tokens, schema, nil, nil, nil, nil, nil, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		parts = slices.Clone(parts)

@@ -175,7 +175,7 @@ func (set *Set) appendGeneric(dst []byte, token access.Token, view View) []byte 
 	for i, op := range genericOperations() {
 		if s, usable := set.genericShape(token, view, op); usable {
 			piece := shaped(l.generic[i], s, func() *toolPiece {
-				piece := cutPiece(op, defineGeneric(op, call.Defining{Shape: s, Structured: l.structured, Keeps: l.catalog.Idempotency() != nil}))
+				piece := cutPiece(op, defineGeneric(op, call.Defining{Shape: s, Structured: l.structured, Keeps: l.catalog.Idempotency() != nil, Approves: l.catalog.Approves()}))
 				return &piece
 			})
 			tools = append(append(tools, ','), piece.before...)

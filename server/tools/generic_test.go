@@ -86,8 +86,12 @@ func TestTheGenericList(t *testing.T) {
 		}
 	}
 	var want []string
+	globals := 0
 	for _, op := range call.Globals {
-		want = append(want, op.Name)
+		if op.Name != "approvals" { // no call of the library needs one
+			want = append(want, op.Name)
+			globals++
+		}
 	}
 	for _, op := range genericOperations() {
 		if op.Name != "report" { // no model of the library has one
@@ -97,8 +101,8 @@ func TestTheGenericList(t *testing.T) {
 	if got := names(ownerText); !slices.Equal(got, want) {
 		t.Errorf("the owner has %v", got)
 	}
-	if n := strings.Count(text, `"properties":{"model":{"type":"string"}`); n != len(want)-len(call.Globals) {
-		t.Errorf("%d tools take the model first, want %d", n, len(want)-len(call.Globals))
+	if n := strings.Count(text, `"properties":{"model":{"type":"string"}`); n != len(want)-globals {
+		t.Errorf("%d tools take the model first, want %d", n, len(want)-globals)
 	}
 	if n := strings.Count(text, `,"additionalProperties":false},"annotations":{`); n != len(want) {
 		t.Errorf("%d tools are closed, want %d", n, len(want))

@@ -8,6 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/approval"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/steps"
 )
@@ -109,6 +110,9 @@ func (set *Set) howToChange(b *strings.Builder, token access.Token, view View) {
 	b.WriteString("\nBefore you change anything, look at the rows, and try it with dry_run where a tool has it; ask your user before you delete. An answer with requires_confirmation has changed nothing: ask your user first.")
 	if set.listsGlobal(token, view, steps.TransactOperation) {
 		fmt.Fprintf(b, " What belongs together, do in one call of %s: all of its steps happen, or none.", steps.TransactName)
+	}
+	if set.listsGlobal(token, view, approval.Operation) {
+		fmt.Fprintf(b, " An answer with approval_required has changed nothing: other people must allow the call. Tell your user, and do not look for another way; call again with the same arguments once it is allowed, which %s tells.", approval.ToolName)
 	}
 	if set.listsGlobal(token, view, steps.UndoOperation) {
 		fmt.Fprintf(b, " %s takes back what you changed.", steps.UndoOperation.Name)

@@ -114,7 +114,7 @@ func (l *toolList) encodeModel(m *catalog.Model) modelTools {
 
 // encode encodes the tool of an operation in a shape; m is nil for one that is of no model.
 func (l *toolList) encode(op *call.Operation, m *catalog.Model, s call.Shape) *toolPiece {
-	piece := cutPiece(op, op.Define(m, call.Defining{Shape: s, Structured: l.structured, Keeps: l.catalog.Idempotency() != nil}))
+	piece := cutPiece(op, op.Define(m, call.Defining{Shape: s, Structured: l.structured, Keeps: l.catalog.Idempotency() != nil, Approves: l.catalog.Approves()}))
 	return &piece
 }
 

@@ -3,7 +3,7 @@
 //
 // A call comes in through Set.Call, which finds its operation in the table (package call) and has it run once (package
 // once). The operations live in rooms, each with a doc.go that says where to begin: call is below all of them, then read,
-// write, action, once and steps, of which none imports a later one. This package is above them: it has what describes the
+// write, approval, action, once and steps, of which none imports a later one. This package is above them: it has what describes the
 // tools to agents, which are the lists (toollist.go, catalogue.go, find.go, describe.go), the prompts (prompts.go and the
 // prompt_text files), the resources and the instructions.
 package tools
@@ -99,7 +99,10 @@ func tell(c *call.Call, r *call.Result) error {
 	switch {
 	case c.Op.Writes() || r.Code == call.CodePermissionDenied:
 		outcome := call.OutcomeOK
-		if r.IsError {
+		switch {
+		case c.Waits:
+			outcome = string(call.CodeApprovalRequired)
+		case r.IsError:
 			outcome = string(r.Code)
 		}
 		_ = c.TellAudit(outcome)
@@ -133,5 +136,5 @@ func (set *Set) newCall(ctx context.Context, token access.Token, op *call.Operat
 	if op.Writes() {
 		r.ID = call.NewCallID()
 	}
-	return &call.Call{Request: r, DB: call.OwnTransactions{DB: set.db}, Stale: call.OwnTransactions{DB: set.staleDB}, Reports: set.db, Cursors: set.cursors, Forgotten: set.forgotten, Kept: set.settings.Kept, Shelf: set.shelf, Examples: set.examples}
+	return &call.Call{Request: r, DB: call.OwnTransactions{DB: set.db}, Stale: call.OwnTransactions{DB: set.staleDB}, Reports: set.db, Cursors: set.cursors, Forgotten: set.forgotten, Kept: set.settings.Kept, Gate: set.settings.Gate, Shelf: set.shelf, Examples: set.examples}
 }

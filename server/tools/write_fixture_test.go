@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/mysql"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/approval"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	_ "modernc.org/sqlite"
 )
@@ -79,8 +80,10 @@ type library struct {
 	t      *testing.T
 	set    *Set
 	tokens *access.Tokens
-	plain  *sql.DB
-	log    *bytes.Buffer
+	// waiting are the calls that wait for other people.
+	waiting *approval.Register
+	plain   *sql.DB
+	log     *bytes.Buffer
 }
 
 // newLibrary makes a library in a SQLite file; changes are made to its Config first.
@@ -120,10 +123,15 @@ func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) 
 	}
 	models := catalog.Build(config, schema)
 	l.tokens = access.TokensOf(config, models)
-	l.set = New(models, db, call.Settings{
+	settings := call.Settings{
 		Endpoint: "shop/library", SealKey: make([]byte, 32), MaxResultBytes: 1 << 20,
 		Audit: audit.NewLog(l.log),
-	})
+	}
+	l.waiting = approval.NewRegister(func() {})
+	if gate := approval.New(config, models, l.tokens.Inspector(), l.waiting); gate != nil {
+		settings.Gate = gate
+	}
+	l.set = New(models, db, settings)
 	return l
 }
 

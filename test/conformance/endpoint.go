@@ -155,7 +155,7 @@ func startServer(ctx context.Context, config *contract.Config, listener net.List
 
 // startFixture serves the real handler over the fixture.
 func startFixture(ctx context.Context, config *contract.Config, listener net.Listener, _ string) error {
-	catalogue := &fixture{Endpoint: snapshot.Build(config, access.DirectoryOf(config), nil, nil, nil, nil, nil, nil)}
+	catalogue := &fixture{Endpoint: snapshot.Build(config, access.DirectoryOf(config), nil, nil, nil, nil, nil, nil, nil)}
 	s := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		Handler: mcp.NewHandler(mcp.Options{

@@ -127,11 +127,21 @@ const (
 	ofSearches      = "TestSearchByIndex causes it"
 	ofVectors       = "TestSimilarRows causes it"
 	ofRequiredLines = "requiredLines causes it"
+	ofApprovals     = "the tests of approvals in server/tools cause it"
 )
 
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
-	"the audit line about this call cannot be written, and this endpoint answers no call without one; try again later, or tell whoever runs it":                                                             ofRequiredLines,
+	"the rows are to be seen as they were": neverTold,
+	"this call needs an approval, and the endpoint's table of idempotency keys, by which what is allowed happens once, cannot be used; the endpoint's status says why, and nothing was changed":              ofApprovals,
+	"this call was allowed once, as %s, and was done: nothing was changed now. If it is to be done again, call with an %s that you have not used":                                                            ofApprovals,
+	"this call needs an approval, and too many calls wait for one already (%d of yours, %d of all): nothing was changed. Withdraw some of yours with the tool approvals, or ask again when some are decided": ofApprovals,
+	"wait must be a number of seconds from 0 to %d":                                                                                             ofApprovals,
+	"withdraw goes with approval, which names the one to withdraw":                                                                              ofApprovals,
+	"this server knows no approval %q of yours; make the call itself again with the same arguments: it tells what became of it":                 ofApprovals,
+	"%s waits no more, so that it cannot be withdrawn":                                                                                          ofApprovals,
+	"this server knows no approval %q of yours that waits":                                                                                      ofApprovals,
+	"the audit line about this call cannot be written, and this endpoint answers no call without one; try again later, or tell whoever runs it": ofRequiredLines,
 	"the steps were done and stay (call %s), but their answer is not shown: the audit line about what a step read cannot be written, and this endpoint answers no call without one; do not send them again": ofRequiredLines,
 	"fill: the dates are from %s to %s, and only the years 1000 to 9999 are filled; filter them":                                                                                                            ownTest,
 	`%s: %s: aggregate is not offered for %s, so only a count of its rows can be asked for`:                                                                                                                 ownTest,

@@ -256,6 +256,16 @@ func (e *Endpoint) Usage() contract.Usage {
 	return u
 }
 
+// Approvals returns what changed of the calls that wait for other people since a cursor.
+func (e *Endpoint) Approvals(after string) contract.ApprovalPage {
+	e.t.Helper()
+	var page contract.ApprovalPage
+	if text := e.ask(e.admin + "/approvals?after=" + after); json.Unmarshal([]byte(text), &page) != nil {
+		e.t.Fatalf("no approvals: %s", text)
+	}
+	return page
+}
+
 // Metrics returns the server's metrics, as Prometheus reads them.
 func (e *Endpoint) Metrics() string {
 	e.t.Helper()

@@ -44,6 +44,7 @@ var everything = []suite{
 	{name: "permissions", about: "random calls in random worlds against an oracle; twin worlds", packages: []string{"./test/permissions"}, more: true},
 	{name: "oracle", about: "random schemas and calls against plain SQL", packages: []string{"./test/oracle"}, more: true},
 	{name: "work", about: "transactions and undo on every engine", packages: []string{"./test/work"}},
+	{name: "approvals", about: "agents ask for what other people must allow, on two pods", packages: []string{"./test/approvals"}, more: true},
 	{name: "units", about: "all other packages"},
 	{name: "documents", about: "every block of the documents that can be run", packages: []string{"./test/docs/..."}, environment: []string{"MCP_TEST_DOCS=1"}},
 

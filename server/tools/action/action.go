@@ -60,6 +60,8 @@ type actionCall struct {
 	asked      []askedID
 	parameters parameters
 	confirmed  bool
+	// given are the fields that the action sets to values that do not depend on when it runs.
+	given []*catalog.Field
 	// shown is the confirmation_token that the caller shows; "" is none.
 	shown string
 }

@@ -126,7 +126,7 @@ func (e *actionCall) planRows(lock bool) (*database.Select, error) {
 	if m.Display != nil {
 		shown = append(shown, m.Display.Name)
 	}
-	if e.call.Catalog.Audit() != nil {
+	if write.Journals(&e.call.Request) {
 		shown = nil
 	}
 	output, err := (&read.RowSet{Scope: e.call.Scope}).Output(call.ItemsOf(shown...))

@@ -9,7 +9,7 @@ import (
 // that is not told.
 func (e *actionCall) journalRows(w *write.Writer, rows []*call.Row, message string, after map[string]*call.Row) error {
 	for _, r := range rows {
-		ch := write.Change{Row: r, Action: call.ActionPrefix + e.declared.Name, Message: message}
+		ch := call.Change{Row: r, Action: call.ActionPrefix + e.declared.Name, Message: message, Given: e.given}
 		if after != nil {
 			ch.Before, ch.After = r, after[string(r.ID())]
 		}
@@ -22,7 +22,7 @@ func (e *actionCall) journalRows(w *write.Writer, rows []*call.Row, message stri
 
 // journalChanges reads the rows again that an action changed, and writes a line about each.
 func (e *actionCall) journalChanges(w *write.Writer, rows []*call.Row, keys []askedID, message string) error {
-	if e.call.Catalog.Audit() == nil {
+	if !write.Journals(&e.call.Request) {
 		return nil
 	}
 	after, err := e.rowsAfter(w, keys)

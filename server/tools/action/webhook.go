@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
 	"github.com/mcp-admin/mcp-admin-operator/server/webhook"
@@ -52,7 +53,29 @@ func (e *actionCall) runWebhook() ([]byte, error) {
 		e.call.Asked = true
 		return EncodePlainly(question)
 	}
-	id := rand.Text()
+	done := func(bool) {}
+	if e.call.Hold != nil {
+		if done, err = e.call.Hold.Pass(e.aboutRows(p)); err != nil {
+			return nil, err
+		}
+	}
+	answer, err := e.callWebhook(p)
+	done(err == nil && !e.call.Asked || e.call.Uncertain)
+	return answer, err
+}
+
+// aboutRows are the rows that a webhook is called with: what it does to them nobody knows.
+func (e *actionCall) aboutRows(p *actionPlan) []call.Change {
+	about := make([]call.Change, len(p.rows))
+	for i, r := range p.rows {
+		about[i] = call.Change{Row: r, Action: call.ActionPrefix + e.declared.Name, Operation: e.call.Record.Operation, Before: r, After: r}
+	}
+	return about
+}
+
+// callWebhook calls the action's webhook with the rows.
+func (e *actionCall) callWebhook(p *actionPlan) ([]byte, error) {
+	declared, id := e.declared.Webhook, rand.Text()
 	body, err := json.Marshal(webhookBody{
 		RequestID: id, Endpoint: e.call.Settings.Endpoint, Model: e.call.Scope.Model().Name, Action: e.declared.Name,
 		IDs: idsOf(p.rows), Form: e.form(idsOf(p.rows)), Confirm: e.confirmed, Token: e.call.Token.Name(), Subject: e.call.Token.Subject(),
@@ -145,5 +168,12 @@ func (e *actionCall) journalAll(p *actionPlan, message string) error {
 	if e.call.Catalog.Audit() == nil || e.call.Catalog.ReadOnly() {
 		return nil
 	}
-	return write.Transact(e.call, func(w *write.Writer) error { return e.journalRows(w, p.rows, message, nil) })
+	return e.call.Own().Transact(e.call.Ctx, e.call.Settings.StatementTimeout, func(tx database.Tx) error {
+		for _, r := range p.rows {
+			if err := write.Record(&e.call.Request, tx, call.Change{Row: r, Action: call.ActionPrefix + e.declared.Name, Message: message}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -41,6 +41,8 @@ type Request struct {
 	IsPart bool
 	// Recorded is set if the journal has changes of the call; its parts share it.
 	Recorded *bool
+	// Changes gathers what the call changes, if other people may have to allow it; else it is nil. Its parts share it.
+	Changes *Changes
 	// Restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
 	// declared type would not.
 	Restores bool
@@ -81,6 +83,12 @@ type Call struct {
 	Rows int
 	// Asked is set if the answer is a question, so that nothing may be kept.
 	Asked bool
+	// Gate holds calls back that other people must allow; nil: nobody must. Hold is what it knows of this one; nil: it need not wait.
+	// Parts of a call have neither: the whole is judged.
+	Gate Gate
+	Hold Hold
+	// Waits is set if the answer says that the call waits for other people.
+	Waits bool
 	// Uncertain is set if a webhook may have done something though there is no answer.
 	Uncertain bool
 	// ChecksItems makes a bulk check its constraints after each item.

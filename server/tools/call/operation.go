@@ -259,6 +259,8 @@ func Joined(list, name string) string {
 type Defining struct {
 	Shape
 	Structured, Keeps bool
+	// Approves is set if calls may have to wait until other people allow them.
+	Approves bool
 }
 
 // Define returns the operation's tool for a model as tools/list shows it; m is nil for the generic tool, and for a global
@@ -273,7 +275,13 @@ func (o *Operation) Define(m *catalog.Model, how Defining) Definition {
 		if o.keyed {
 			output = orReplayed(output)
 		}
+		if how.Approves && o.mayWait() {
+			output = orWaits(output)
+		}
 		d.OutputSchema = &output
+	}
+	if how.Approves && o.Writes() {
+		d.InputSchema.Properties[ReasonName] = reasonSchema
 	}
 	if m != nil {
 		d.Name = toolName(o, m.Name)

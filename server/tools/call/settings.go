@@ -36,6 +36,8 @@ type Settings struct {
 	AuditRequired bool
 	// Kept counts what is kept for the keys of callers; nil is one of its own. It outlives a Set.
 	Kept *KeptAnswers
+	// Gate holds calls back that other people must allow; nil: nobody must.
+	Gate Gate
 	// Webhook calls the webhooks of actions; nil is the client that refuses the machine's own addresses.
 	Webhook *webhook.Client
 }

@@ -38,10 +38,11 @@ func (s OpenTransaction) Transact(_ context.Context, _ time.Duration, do func(da
 // recorded under this call's id. The caller runs it (run), and must return its error, so that the transaction is undone.
 func (c *Call) Part(tx database.Tx, op *Operation, model string) *Call {
 	p := *c
-	p.Request = Request{Ctx: c.Ctx, Token: c.Token, Op: op, Catalog: c.Catalog, Settings: c.Settings, Now: c.Now, ID: c.ID, Recorded: c.Recorded,
+	p.Request = Request{Ctx: c.Ctx, Token: c.Token, Op: op, Catalog: c.Catalog, Settings: c.Settings, Now: c.Now, ID: c.ID, Recorded: c.Recorded, Changes: c.Changes,
 		Model: model, Generic: model == "" && !op.Global, IsPart: true}
 	p.DB = OpenTransaction{Tx: tx}
 	p.Stale = p.DB // it must see what the transaction did
+	p.Gate, p.Hold = nil, nil
 	return &p
 }
 

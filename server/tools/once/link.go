@@ -23,7 +23,7 @@ func ClaimLink(c *call.Call, primary call.Store, now time.Time) error {
 	}
 	shared := *c
 	shared.DB, shared.ID = primary, link.ID
-	o := &onceCall{call: &shared, table: table, id: hashOf(call.ExportArgument, c.Settings.Endpoint, link.ID), request: hashOf(call.ExportArgument)}
+	o := &onceCall{call: &shared, table: table, id: call.HashOf(call.ExportArgument, c.Settings.Endpoint, link.ID), request: call.HashOf(call.ExportArgument)}
 	err := primary.Transact(c.Ctx, c.Settings.StatementTimeout, o.claim)
 	if errors.Is(err, errTaken) {
 		return ErrUsed

@@ -3,7 +3,6 @@ package once
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/seal"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
@@ -30,10 +28,32 @@ type onceCall struct {
 	webhook *contract.WebhookAction
 }
 
-// Run judges the call, reads its arguments and runs it. A call with an idempotency key that was run before gets its first answer.
+// Run judges the call, reads its arguments and runs it. A call with an idempotency key that was run before gets its first answer. One
+// that other people must allow waits for them.
 func Run(c *call.Call, raw []byte) ([]byte, error) {
+	answer, err := run(c, raw)
+	if err == nil {
+		return answer, nil
+	}
+	var waits *call.WaitsError
+	if errors.As(err, &waits) {
+		c.Asked, c.Waits = true, true
+		return waits.Answer, nil
+	}
+	return nil, err
+}
+
+func run(c *call.Call, raw []byte) (answer []byte, err error) {
 	if err := c.Prepare(raw); err != nil {
 		return nil, err
+	}
+	if c.Gate != nil {
+		if err := c.Gate.Enter(c); err != nil {
+			return nil, err
+		}
+	}
+	if c.Hold != nil {
+		defer func() { c.Hold.Left(err) }()
 	}
 	if c.Op.Writes() {
 		if err := c.TellIntent(); err != nil {
@@ -79,7 +99,7 @@ func takeKey(c *call.Call) (*onceCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &onceCall{call: c, table: table, id: hashOf(c.Settings.Endpoint, c.Token.Caller(), key), request: request}, nil
+	return &onceCall{call: c, table: table, id: call.HashOf(c.Settings.Endpoint, c.Token.Caller(), key), request: request}, nil
 }
 
 // requestHash stands for the operation, the model and the arguments, however they were written.
@@ -91,16 +111,7 @@ func requestHash(c *call.Call) (string, error) {
 	if given, err = call.Canonical(given); err != nil {
 		return "", err
 	}
-	return hashOf(c.Op.Name, c.Model, string(given)), nil
-}
-
-// hashOf returns a hash of texts, each with its length.
-func hashOf(texts ...string) string {
-	h := sha256.New()
-	for _, text := range texts {
-		_, _ = fmt.Fprintf(h, "%d %s", len(text), text) // a hash takes everything
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return call.HashOf(c.Op.Name, c.Model, string(given)), nil
 }
 
 // errTaken ends a transaction whose key another call has used before.
@@ -297,7 +308,7 @@ func forget(c *call.Call) {
 	}
 	table, token, db, keys := c.Catalog.Idempotency(), c.Token, c.DB, c.Kept
 	at := table.Column("at")
-	before, err := lookup.ParseValue(at, json.RawMessage(time.Now().Add(-call.KeptFor).UTC().Format(timeBefore(at))))
+	before, err := call.MomentIn(at, time.Now().Add(-call.KeptFor))
 	if err != nil {
 		return
 	}
@@ -308,14 +319,6 @@ func forget(c *call.Call) {
 			removed = removePiece(ctx, db, token.Unscoped(table), database.Compare{Column: at, Op: database.Less, Value: before})
 		}
 	}()
-}
-
-// timeBefore is the layout of a time, as JSON, in a column of times.
-func timeBefore(at *database.Column) string {
-	if at.Kind == database.Timestamp {
-		return `"2006-01-02T15:04:05"`
-	}
-	return `"2006-01-02T15:04:05Z"`
 }
 
 // removePiece removes some of the rows that meet a condition, and returns how many; 0 if that failed: the next call tries again.

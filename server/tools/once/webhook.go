@@ -9,7 +9,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
-	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
 )
 
 // What a webhook did cannot be undone with a transaction. So the key's row is committed before the webhook is called, and
@@ -43,7 +42,7 @@ func webhookOf(c *call.Call) *contract.WebhookAction {
 func (o *onceCall) runWebhook() ([]byte, error) {
 	c := o.call
 	for range maxClaims {
-		err := write.InTransaction(c, o.claim)
+		err := c.Own().Transact(c.Ctx, c.Settings.StatementTimeout, o.claim)
 		if err == nil {
 			return o.callWebhook()
 		}
@@ -66,11 +65,11 @@ func (o *onceCall) callWebhook() ([]byte, error) {
 	case c.Uncertain:
 		return nil, err
 	case err != nil, c.Asked:
-		_ = c.DB.Transact(c.Ctx, c.Settings.StatementTimeout, o.release) // Otherwise the key says that the outcome is not known.
+		_ = c.Own().Transact(c.Ctx, c.Settings.StatementTimeout, o.release) // Otherwise the key says that the outcome is not known.
 		return answer, err
 	}
 	// Without it a repeated call learns that the outcome is not known, and does nothing either.
-	_ = c.DB.Transact(c.Ctx, c.Settings.StatementTimeout, func(tx database.Tx) error { return o.keep(tx, answer) })
+	_ = c.Own().Transact(c.Ctx, c.Settings.StatementTimeout, func(tx database.Tx) error { return o.keep(tx, answer) })
 	o.count(call.KeyKept)
 	forget(c)
 	return answer, nil

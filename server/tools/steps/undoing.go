@@ -52,7 +52,7 @@ func (u *undoing) run(entries []*undoEntry) error {
 		return err
 	}
 	if len(net) < len(entries) {
-		err := u.tx.Savepoint(u.call.Ctx, func() error { return u.takeBack(net) })
+		err := write.Savepoint(&u.call.Request, u.tx, func() error { return u.takeBack(net) })
 		if err == nil || !refusesChange(err) {
 			return err
 		}
@@ -80,7 +80,7 @@ func (u *undoing) takeBack(entries []*undoEntry) error {
 				left = append(left, e)
 				continue
 			}
-			err := u.tx.Savepoint(u.call.Ctx, func() error { return u.reverse(e, row) })
+			err := write.Savepoint(&u.call.Request, u.tx, func() error { return u.reverse(e, row) })
 			switch {
 			case err == nil:
 				row.done++

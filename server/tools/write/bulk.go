@@ -167,7 +167,7 @@ func (b *bulkRun) writeItem(w *Writer, i int, check bool) error {
 	if b.atomic {
 		err = attempt()
 	} else {
-		err = w.Tx.Savepoint(b.call.Ctx, attempt)
+		err = Savepoint(w.Req, w.Tx, attempt)
 	}
 	if err == nil {
 		b.results.Success = append(b.results.Success, success)

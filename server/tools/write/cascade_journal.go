@@ -11,12 +11,13 @@ import (
 // the database may have made something else of it. The rows that were met last, which depend on the others, come first.
 // gone and changed are the messages.
 func (f *cascade) journal(gone, changed string) error {
-	if f.req.Catalog.Audit() == nil {
+	if !Journals(f.req) {
 		return nil
 	}
 	after := &cascade{req: f.req, tx: f.tx, root: f.root, does: f.does}
 	for _, a := range slices.Backward(f.order) {
 		if a.model == nil {
+			f.req.Changes.AddUnnamed(len(a.along) + len(a.changedOnly()))
 			continue
 		}
 		for _, rows := range [][]foundRow{a.changedOnly(), a.along} {
@@ -39,10 +40,10 @@ func (f *cascade) journalChunk(after *cascade, a *affected, rows []foundRow, gon
 		return err
 	}
 	for i, before := range rows {
-		ch := Change{Row: later[i], Action: "update", Message: changed, Before: before.Row, After: later[i]}
+		ch := call.Change{Row: later[i], Action: "update", Message: changed, Before: before.Row, After: later[i]}
 		switch {
 		case later[i] == nil && a.gone[before.identity]:
-			ch = Change{Row: before.Row, Action: "delete", Message: gone, Before: before.Row}
+			ch = call.Change{Row: before.Row, Action: "delete", Message: gone, Before: before.Row}
 		case later[i] == nil, len(differences(a.model, before.Row, later[i])) == 0:
 			continue
 		}

@@ -153,7 +153,7 @@ func (d *Deletion) keptRow(req *call.Request, tx database.Tx) (json.RawMessage, 
 // journal records the rows of registered models that went along or changed, and the rows that went or were kept: what
 // depends on a row comes before it, so that undo, which goes the other way, finds each row's parents there.
 func (d *Deletion) journal(req *call.Request, tx database.Tx) error {
-	if req.Catalog.Audit() == nil {
+	if !Journals(req) {
 		return nil
 	}
 	m := d.scope.Model()
@@ -165,9 +165,9 @@ func (d *Deletion) journal(req *call.Request, tx database.Tx) error {
 		return err
 	}
 	for _, found := range d.found {
-		ch := Change{Row: found.Row, Action: "delete", Message: "deleted", Before: found.Row}
+		ch := call.Change{Row: found.Row, Action: "delete", Message: "deleted", Before: found.Row}
 		if kept := d.kept[found.identity]; kept != nil {
-			ch = Change{Row: kept, Action: "update", Message: "kept by the database, which was asked to delete it", Before: found.Row, After: kept}
+			ch = call.Change{Row: kept, Action: "update", Message: "kept by the database, which was asked to delete it", Before: found.Row, After: kept}
 		}
 		if err := Journal(req, tx, ch); err != nil {
 			return err

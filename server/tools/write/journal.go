@@ -11,18 +11,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
-// Change is a change of one row, for the audit table and history.
-type Change struct {
-	// Row is the row that changed.
-	Row *call.Row
-	// Action is create, update, delete, or action:<name>.
-	Action string
-	// Message says in words what happened.
-	Message string
-	// Before and after are the row as it was and is; nil before a create, after a delete, and where it is not told.
-	Before, After *call.Row
-}
-
 // MaxJournalValue is the most bytes of one value in the audit table, maxJournalText the most characters of a label or
 // message.
 const (
@@ -33,18 +21,35 @@ const (
 // cutMark stands at the end of a text that was cut. It is ASCII: the database's encoding may have nothing else.
 const cutMark = "..."
 
-// Journal writes a change to the audit table, in the transaction of the change itself, at the latest with its commit. Without an
+// Journal tells of a change: the audit table, in the transaction of the change itself, and whoever may have to allow the call. Then
+// the audit table gets it once the call is allowed (Record).
+func Journal(req *call.Request, tx database.Tx, ch call.Change) error {
+	if req.Restores && ch.Action == "create" {
+		ch.Message = call.CreatedAgain
+	}
+	if !req.Changes.Gathers() {
+		return Record(req, tx, ch)
+	}
+	if ch.Operation = req.Op.Name; req.Record.Operation != "" {
+		ch.Operation = req.Record.Operation
+	}
+	req.Changes.Add(ch)
+	*req.Recorded = req.Catalog.Audit() != nil
+	return nil
+}
+
+// Journals reports whether changes are to be told in full.
+func Journals(req *call.Request) bool { return req.Catalog.Audit() != nil || req.Changes.Gathers() }
+
+// Record writes a change to the audit table, in the transaction of the change itself, at the latest with its commit. Without an
 // audit table it does nothing. Hidden, masked and secret-looking fields are left out.
-func Journal(req *call.Request, tx database.Tx, ch Change) error {
+func Record(req *call.Request, tx database.Tx, ch call.Change) error {
 	table := req.Catalog.Audit()
 	if table == nil {
 		return nil
 	}
 	m := ch.Row.Model
 	changes := changesOf(m, ch.Before, ch.After)
-	if req.Restores && ch.Action == "create" {
-		ch.Message = call.CreatedAgain
-	}
 	cells := [...]struct{ name, value string }{
 		{"token", req.Token.Caller()}, {"action", ch.Action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
 		{"object_id", call.PlainText(ch.Row.ID())}, {"object_repr", excerpt(ch.Row.Label())}, {"message", excerpt(ch.Message)}, {"changes", ""}, {"call", req.ID},

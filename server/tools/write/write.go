@@ -83,6 +83,16 @@ func InTransaction(c *call.Call, do func(database.Tx) error) error {
 	return err
 }
 
+// Savepoint runs a part of a transaction. If it fails, what it changed is undone and nobody is told of it.
+func Savepoint(req *call.Request, tx database.Tx, do func() error) error {
+	mark := req.Changes.Mark()
+	err := tx.Savepoint(req.Ctx, do)
+	if err != nil {
+		req.Changes.Back(mark)
+	}
+	return err
+}
+
 // LockedRow reads and locks the row that meets a condition, as get_ shows it. Row-level security of the database may show a
 // row that it does not let its user change or lock.
 func (w *Writer) LockedRow(scope access.Scope, where database.Condition) (json.RawMessage, error) {
@@ -165,7 +175,7 @@ func (w *Writer) insertRow(d *RowData, parent []database.Assignment, columns []*
 			}
 		}
 	}
-	return added, Journal(w.Req, w.Tx, Change{Row: added.Row, Action: "create", Message: "created", After: added.Row})
+	return added, Journal(w.Req, w.Tx, call.Change{Row: added.Row, Action: "create", Message: "created", After: added.Row, Given: d.Fields})
 }
 
 // tellsItself reports whether what the statement that writes the row can return is all that a read of the row would tell:
@@ -186,7 +196,7 @@ func (w *Writer) diverted(d *RowData, parent []database.Assignment, columns []*d
 		found, err := w.readBack(d, where, columns)
 		if err == nil {
 			found.notice = "a trigger or rule of the database stored this in its own way; the object is the row that has the id now"
-			return found, Journal(w.Req, w.Tx, Change{Row: found.Row, Action: "update", Message: "stored by a trigger or rule, which was asked to add it", After: found.Row})
+			return found, Journal(w.Req, w.Tx, call.Change{Row: found.Row, Action: "update", Message: "stored by a trigger or rule, which was asked to add it", After: found.Row})
 		}
 		var told *call.ToolError
 		if limited || !errors.As(err, &told) {
@@ -204,7 +214,7 @@ func (w *Writer) diverted(d *RowData, parent []database.Assignment, columns []*d
 		notice += "; look for it with " + w.Req.ToolFor("list", m)
 	}
 	return written{Row: elsewhere, notice: notice},
-		Journal(w.Req, w.Tx, Change{Row: elsewhere, Action: "create", Message: "given to a trigger or rule of the database"})
+		Journal(w.Req, w.Tx, call.Change{Row: elsewhere, Action: "create", Message: "given to a trigger or rule of the database"})
 }
 
 // givenKey is the condition that a row has the key that assignments give; nil if they do not give all of it.

@@ -1,0 +1,143 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
+)
+
+// policy is a declared policy over a catalog.
+type policy struct {
+	*contract.ApprovalPolicy
+	// problem is why it cannot be judged as it is written; "" if it can. It then matches everything of its operations.
+	problem string
+}
+
+func newPolicy(declared *contract.ApprovalPolicy, models *catalog.Catalog, inspector access.Token) *policy {
+	p := &policy{declared, declared.Problem}
+	if p.problem != "" {
+		return p
+	}
+	readable := 0
+	for _, m := range models.Models() {
+		if !m.Served() || len(p.Models) > 0 && !slices.Contains(p.Models, m.Name) {
+			continue
+		}
+		problem := p.unreadable(inspector.Reach(m))
+		if problem == "" {
+			readable++
+		} else if len(p.Models) > 0 {
+			p.problem = problem
+			return p
+		}
+	}
+	if readable == 0 && p.asksRows() && len(models.Models()) > 0 {
+		p.problem = "no model has the fields of when"
+	}
+	return p
+}
+
+// asksRows reports whether the policy asks of the rows that change, and not only how many they are.
+func (p *policy) asksRows() bool {
+	return len(p.When.Before) > 0 || len(p.When.After) > 0 || len(p.When.Changes) > 0
+}
+
+// unreadable says why what the policy asks of rows cannot be asked of a model's; "" if it can.
+func (p *policy) unreadable(scope access.Scope) string {
+	m := scope.Model()
+	for _, name := range p.When.Changes {
+		if m.Field(name) == nil {
+			return "when.changes: " + m.Name + " has no field " + name
+		}
+	}
+	for _, ask := range []struct {
+		name string
+		raw  []byte
+	}{{"when.before", p.When.Before}, {"when.after", p.When.After}} {
+		if len(ask.raw) == 0 {
+			continue
+		}
+		if _, err := read.Conditions(scope, zeroTime, ask.name, ask.raw); err != nil {
+			return m.Name + ": " + err.Error()
+		}
+	}
+	return ""
+}
+
+// concerning are the policies that may concern a call.
+func (g *Gate) concerning(c *call.Call) []*policy {
+	var some []*policy
+	for _, p := range g.policies {
+		if p.isFor(c.Token) && p.mayConcern(c) {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// isFor reports whether the policy is about calls of a token.
+func (p *policy) isFor(t access.Token) bool {
+	if len(p.Tokens) == 0 && len(p.Groups) == 0 {
+		return true
+	}
+	return slices.Contains(p.Tokens, t.Name()) || slices.ContainsFunc(t.Groups(), func(group string) bool { return slices.Contains(p.Groups, group) })
+}
+
+// mayConcern reports whether the policy may match a call, as far as its operation tells before it runs.
+func (p *policy) mayConcern(c *call.Call) bool {
+	if !c.Op.Writes() {
+		return p.reads(c)
+	}
+	return len(p.Operations) == 0 || slices.ContainsFunc(p.Operations, func(name string) bool {
+		return name != contract.ApproveReport && name != contract.ApproveExport
+	})
+}
+
+// reads reports whether the policy names the report or export that a call is.
+func (p *policy) reads(c *call.Call) bool {
+	if len(p.Models) > 0 && p.problem == "" && !slices.Contains(p.Models, c.Scope.Model().Name) {
+		return false
+	}
+	_, exports := c.Given[call.ExportArgument]
+	return c.Op.Name == contract.ApproveReport && slices.Contains(p.Operations, contract.ApproveReport) ||
+		exports && slices.Contains(p.Operations, contract.ApproveExport)
+}
+
+// matching are the changes that the policy's match names, by model and operation. whole is the call's own operation.
+func (p *policy) matching(changes []call.Change, whole ...string) []*call.Change {
+	var some []*call.Change
+	for i := range changes {
+		ch := &changes[i]
+		named := p.problem != "" || len(p.Models) == 0 || slices.Contains(p.Models, ch.Row.Model.Name)
+		if named && p.names(ch.Kind(), append(whole, ch.Operation)...) {
+			some = append(some, ch)
+		}
+	}
+	return some
+}
+
+// matchesUnnamed reports whether the policy's match takes in rows of tables that are no model.
+func (p *policy) matchesUnnamed(whole ...string) bool {
+	return (p.problem != "" || len(p.Models) == 0) && (p.names("update", whole...) || p.names("delete", whole...))
+}
+
+// names reports whether the policy's operations have a kind of change, or one of the tools by which it is made.
+func (p *policy) names(kind string, tools ...string) bool {
+	if len(p.Operations) == 0 || slices.Contains(p.Operations, kind) {
+		return true
+	}
+	return slices.ContainsFunc(tools, func(tool string) bool {
+		switch {
+		case tool == "" || tool == contract.ApproveCreate || tool == contract.ApproveUpdate || tool == contract.ApproveDelete:
+			return false // as kinds of changes these are what became of the rows
+		case strings.HasPrefix(tool, call.ActionPrefix) && slices.Contains(p.Operations, contract.ApproveAction):
+			return true
+		}
+		return slices.Contains(p.Operations, tool)
+	})
+}
