@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -35,6 +36,9 @@ type Source interface {
 	// Callee is how the endpoint is called as the holder of a token, whose text the person must be allowed to read. Its connection lasts
 	// as long as ctx.
 	Callee(ctx context.Context, endpoint, token types.NamespacedName) (*call.Callee, error)
+	// CallNeeds are the rights that the person needs for Callee; none if whoever sees the page may call. The error says why nobody can
+	// call as the token from here.
+	CallNeeds(endpoint *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken) ([]authorizationv1.ResourceAttributes, error)
 	// Calls are the newest calls of the endpoint, none from before a time.
 	Calls(ctx context.Context, endpoint types.NamespacedName, from time.Time) (*Calls, error)
 	// Command is the command line of mcp-admin that tells the same about an endpoint; "" if there is none. The name is the command's,
