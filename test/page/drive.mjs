@@ -59,7 +59,7 @@ for (const screen of work.screens ?? []) {
   told.screens++;
   if (screen.first) {
     await page.goto(at(screen.first));
-    const first = await page.$$eval('table.calls tbody tr', (rows, text) => rows.find((row) => row.innerText.includes(text))?.querySelector('th a').getAttribute('href'), screen.row ?? '');
+    const first = await page.$$eval('table.calls tbody tr', (rows, text) => rows.find((row) => row.textContent.includes(text))?.querySelector('th a').getAttribute('href'), screen.row ?? '');
     check(first, `${screen.first} has no call with ${screen.row}`);
     if (!first) continue;
     screen.path = first.slice(root.length) + screen.path;

@@ -31,8 +31,6 @@ type Source interface {
 	Objects(ctx context.Context, endpoint types.NamespacedName) (*rights.Objects, error)
 	// Diagnose says what is wrong with all endpoints that Endpoints lists, as "mcp-admin doctor" does.
 	Diagnose(ctx context.Context) (*doctor.Diagnosis, error)
-	// ForeignKeys are the relations that the endpoint's database declares; known is false if nobody can be asked.
-	ForeignKeys(ctx context.Context, endpoint types.NamespacedName) (keys []ForeignKey, known bool, err error)
 	// Callee is how the endpoint is called as the holder of a token, whose text the person must be allowed to read. Its connection lasts
 	// as long as ctx.
 	Callee(ctx context.Context, endpoint, token types.NamespacedName) (*call.Callee, error)
@@ -53,12 +51,6 @@ type Endpoints struct {
 	Items []v1alpha1.MCPEndpoint
 	// Unseen are sentences, one for each thing.
 	Unseen []string
-}
-
-// ForeignKey is a relation that the database itself declares, by the names of models.
-type ForeignKey struct {
-	From, To string
-	Columns  []string
 }
 
 // MostCalls is how many calls a Source tells at most.
