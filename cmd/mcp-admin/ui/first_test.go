@@ -22,9 +22,8 @@ import (
 // endpoints is how many endpoints the API server has, one of 50 of which is not Ready.
 const endpoints = 1003
 
-// listed is what an API server answers that is asked for all endpoints: with all that managers and people write into them.
-func listed(t testing.TB) []byte {
-	t.Helper()
+// many are the endpoints, with all that managers and people write into them.
+func many() v1alpha1.MCPEndpointList {
 	at := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	list := v1alpha1.MCPEndpointList{TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "MCPEndpointList"}}
 	for i := range endpoints {
@@ -49,7 +48,13 @@ func listed(t testing.TB) []byte {
 		}
 		list.Items = append(list.Items, e)
 	}
-	text, err := json.Marshal(list)
+	return list
+}
+
+// listed is what an API server answers that is asked for all of them.
+func listed(t testing.TB) []byte {
+	t.Helper()
+	text, err := json.Marshal(many())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +88,13 @@ func openOver(t testing.TB, list []byte) *pagetest.Browser {
 		_ = json.NewEncoder(w).Encode(answer)
 	}))
 	t.Cleanup(server.Close)
-	k, err := cluster.New(&rest.Config{Host: server.URL, QPS: -1}, "many")
+	return openAt(t, &rest.Config{Host: server.URL, QPS: -1})
+}
+
+// openAt opens the page over an API server.
+func openAt(t testing.TB, config *rest.Config) *pagetest.Browser {
+	t.Helper()
+	k, err := cluster.New(config, "many")
 	if err != nil {
 		t.Fatal(err)
 	}
