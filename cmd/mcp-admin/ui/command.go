@@ -84,6 +84,9 @@ func (o *options) serve(command *cobra.Command, source page.Source, start string
 		defer stop()
 		_ = server.Shutdown(ending) // what is still under way is cut off with the program
 	})()
+	if start == "" {
+		go func() { _, _ = source.Endpoints(ctx) }() // the first screen then asks for what has changed; it tells errors itself
+	}
 	fmt.Fprintf(command.OutOrStdout(), "%s\n\nOpen this link in your browser. It works once; Ctrl-C ends the page.\n  %s\n", source.Place(), p.Link("http://"+listener.Addr().String()))
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
