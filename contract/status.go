@@ -162,10 +162,18 @@ type ModelStatus struct {
 	// Masked are the Columns that are shown as ****, and ReadOnly the ones that callers never write.
 	Masked   []string `json:"masked,omitempty"`
 	ReadOnly []string `json:"readOnly,omitempty"`
+	// ForeignKeys are those of the table that lead to a served model, if all their columns are visible and unmasked.
+	ForeignKeys []ForeignKeyStatus `json:"foreignKeys,omitempty"`
 	// Tools are the names of the tools that an all-powerful token has.
 	Tools []string `json:"tools,omitempty"`
 	// Notes say what a served model goes without, and what would help: a tool, a foreign key's relation.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// ForeignKeyStatus is a foreign key that the database declares: the names of its columns, and of the model that its rows name.
+type ForeignKeyStatus struct {
+	Columns []string `json:"columns"`
+	Model   string   `json:"model"`
 }
 
 // Served reports whether the model is answered for.

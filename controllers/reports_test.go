@@ -1,6 +1,8 @@
 package controllers_test
 
 import (
+	"strings"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
@@ -62,7 +64,8 @@ var _ = Describe("What the server's pods report", func() {
 		found := contract.ModelStatus{
 			Reason: contract.ReasonServed, Table: "public.order", Columns: []string{"id", "card", "total"}, Hidden: []string{"api_key"},
 			Masked: []string{"card"}, ReadOnly: []string{"card", "total"}, Key: []string{"id"}, Tools: []string{"list_order"},
-			Notes: []string{"nothing is written: public.order is a view, which is only read"},
+			ForeignKeys: []contract.ForeignKeyStatus{{Columns: []string{"id", "total"}, Model: "customer"}, {Columns: []string{"id"}, Model: strings.Repeat("x", 41)}},
+			Notes:       []string{"nothing is written: public.order is a view, which is only read"},
 		}
 		server.change(func(s *fakeServer) { s.tables["order"] = found })
 		Eventually(func() []string { reads(exposure, "Ready")(); return exposure.Status.Notes }).Should(Equal(found.Notes))
@@ -71,6 +74,8 @@ var _ = Describe("What the server's pods report", func() {
 		Expect(exposure.Status.HiddenColumns).To(Equal(found.Hidden))
 		Expect(exposure.Status.MaskedColumns).To(Equal(found.Masked))
 		Expect(exposure.Status.ReadOnlyColumns).To(Equal(found.ReadOnly))
+		keys := []v1alpha1.ForeignKeyStatus{{Columns: []string{"id", "total"}, Model: "customer"}}
+		Expect(exposure.Status.ForeignKeys).To(Equal(keys), "what has no room is left out")
 
 		server.change(func(s *fakeServer) {
 			s.tables["order"] = contract.ModelStatus{Reason: contract.ReasonSchemaUnknown, Message: "the schema has not been read yet"}
@@ -78,6 +83,7 @@ var _ = Describe("What the server's pods report", func() {
 		Eventually(reads(exposure, "Resolved")).Should(Equal("Unknown SchemaUnknown"))
 		Expect(exposure.Status.Notes).To(Equal(found.Notes), "what was found stays until something else is")
 		Expect(exposure.Status.MaskedColumns).To(Equal(found.Masked))
+		Expect(exposure.Status.ForeignKeys).To(Equal(keys))
 	})
 
 	It("makes an exposure wait, and not fail, until every pod has looked for the table since", func() {

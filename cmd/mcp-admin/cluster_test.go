@@ -54,6 +54,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("the page: activity", w.testPageActivity)
 	w.run("tail through restarts", func(t *testing.T) { w.testTailThroughRestarts(t, pod) })
 	w.run("tail with the journal", func(t *testing.T) { w.testTailWithTheJournal(t, pod) })
+	w.run("the page: undo", w.testPageUndo) // there is a journal now
 	w.run("tail without times", func(t *testing.T) { w.testTailWithoutTimes(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
 	w.run("generate", w.testGenerate)

@@ -110,6 +110,9 @@ func Slim(obj any) (any, error) {
 		for _, names := range []*[]string{&s.Columns, &s.HiddenColumns, &s.MaskedColumns, &s.ReadOnlyColumns, &s.Key, &s.Tools} {
 			*names = SharedAll(*names)
 		}
+		for i := range s.ForeignKeys {
+			s.ForeignKeys[i].Columns, s.ForeignKeys[i].Model = SharedAll(s.ForeignKeys[i].Columns), Shared(s.ForeignKeys[i].Model)
+		}
 	case *v1alpha1.MCPToken:
 		o.Status.Conditions = keptConditions(o.Status.Conditions)
 	case *corev1.Pod:

@@ -114,6 +114,7 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found condition.Findings, f
 		}
 		status.Columns, status.HiddenColumns, status.Key = old.Columns, old.HiddenColumns, old.Key
 		status.MaskedColumns, status.ReadOnlyColumns = old.MaskedColumns, old.ReadOnlyColumns
+		status.ForeignKeys = old.ForeignKeys
 		status.Tools, status.ToolCount, status.Notes = old.Tools, old.ToolCount, old.Notes
 	default:
 		if model.Table != "" {
@@ -123,11 +124,24 @@ func summariseExposure(e *v1alpha1.MCPModelExposure, found condition.Findings, f
 		status.HiddenColumns = names(model.Hidden, 2000, 128)
 		status.MaskedColumns, status.ReadOnlyColumns = names(model.Masked, 2000, 128), names(model.ReadOnly, 2000, 128)
 		status.Key = names(model.Key, 32, 128)
+		status.ForeignKeys = foreignKeys(model.ForeignKeys, 100)
 		status.Tools = names(model.Tools, 16, 64)
 		status.ToolCount = new(int32(len(model.Tools)))
 		status.Notes = condition.Clipped(model.Notes[:min(len(model.Notes), 50)])
 	}
 	return status
+}
+
+// foreignKeys returns as many of a pod's foreign keys as the status has room for, each whole.
+func foreignKeys(reported []contract.ForeignKeyStatus, atMost int) []v1alpha1.ForeignKeyStatus {
+	var fit []v1alpha1.ForeignKeyStatus
+	for _, key := range reported {
+		columns := names(key.Columns, 32, 128)
+		if len(columns) > 0 && len(columns) == len(key.Columns) && key.Model != "" && len(key.Model) <= 40 && len(fit) < atMost {
+			fit = append(fit, v1alpha1.ForeignKeyStatus{Columns: columns, Model: key.Model})
+		}
+	}
+	return fit
 }
 
 // names returns as many of a pod's names as the status has room for.

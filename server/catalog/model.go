@@ -228,7 +228,25 @@ func (m *Model) report() {
 	for _, f := range m.Key {
 		m.Status.Key = append(m.Status.Key, f.Column.Name)
 	}
+	m.Status.ForeignKeys = m.foreignKeys()
 	m.Status.Reason = contract.ReasonServed
+}
+
+// foreignKeys are the table's, as far as callers may know of them: from visible columns to those of another served model.
+func (m *Model) foreignKeys() []contract.ForeignKeyStatus {
+	var told []contract.ForeignKeyStatus
+	for _, fk := range m.Table.ForeignKeys {
+		target := m.catalog.byTable[fk.References]
+		if target == nil || !m.shows(fk.Columns) || !target.shows(fk.ReferencedColumns) {
+			continue
+		}
+		key := contract.ForeignKeyStatus{Model: target.Name}
+		for _, c := range fk.Columns {
+			key.Columns = append(key.Columns, c.Name)
+		}
+		told = append(told, key)
+	}
+	return told
 }
 
 // moduleOf is the module that is known without a schema.

@@ -25,6 +25,32 @@ func TestARelationWithoutAFreeNameIsNamedByTheStatus(t *testing.T) {
 	}
 }
 
+// What a caller may not see of a foreign key, the status does not tell, either.
+func TestTheStatusTellsTheForeignKeysThatCallersSee(t *testing.T) {
+	told := func(c *Catalog, model string) string {
+		var all []string
+		for _, fk := range c.Model(model).Status.ForeignKeys {
+			all = append(all, strings.Join(fk.Columns, "+")+" to "+fk.Model)
+		}
+		return strings.Join(all, ", ")
+	}
+	for _, tc := range []struct {
+		what, of, model, want string
+		change                func(*contract.Model)
+	}{
+		{"all are visible", "", "employee", "boss_id to employee, department_code+department_floor to department", nil},
+		{"a name is taken, and there are two to one model", "", "task", "assignee_id to employee, reviewer_id to employee", nil},
+		{"a column is hidden", "task", "task", "reviewer_id to employee", func(m *contract.Model) { m.Exclude = []string{"assignee_id"} }},
+		{"a column is masked", "employee", "employee", "boss_id to employee", mask("department_floor")},
+		{"the other model is not served", "department", "employee", "boss_id to employee", func(m *contract.Model) { m.Table = "nowhere" }},
+		{"none", "", "summary", "", nil},
+	} {
+		if got := told(at(t, tc.of, tc.change), tc.model); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.what, got, tc.want)
+		}
+	}
+}
+
 // A policy on employees does not guard the tasks that refer to them, which is right, and easily overlooked.
 func TestAModelWithoutPoliciesThatRefersToAGuardedOneSaysSo(t *testing.T) {
 	guarded := func(m *contract.Model) {

@@ -34,13 +34,16 @@ func sizeOf(models []contract.ModelStatus) int {
 	return len(text)
 }
 
-// cutColumns leaves at most so many names in each list of columns, and a note if names are missing.
+// cutColumns leaves at most so many names in each list of columns, and so many foreign keys, and a note if some are missing.
 func cutColumns(model *contract.ModelStatus, most int) {
 	cut := false
 	for _, list := range []*[]string{&model.Columns, &model.Hidden, &model.Masked, &model.ReadOnly} {
 		if len(*list) > most {
 			*list, cut = (*list)[:most:most], true
 		}
+	}
+	if len(model.ForeignKeys) > most {
+		model.ForeignKeys, cut = model.ForeignKeys[:most:most], true
 	}
 	if cut {
 		note := fmt.Sprintf("The status names at most %d columns: the endpoint has too many to name all. Agents see all of them.", most)

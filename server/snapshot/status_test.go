@@ -21,6 +21,7 @@ func wideModels(count int) []contract.ModelStatus {
 		for column := range 60 {
 			m.Columns = append(m.Columns, fmt.Sprintf("a_column_of_the_warehouse_%d", column))
 		}
+		m.ForeignKeys = []contract.ForeignKeyStatus{{Columns: []string{"a_column_of_the_warehouse_1"}, Model: "place"}}
 		for _, tool := range []string{"list", "get", "create", "update", "delete", "describe", "actions", "action", "bulk", "related", "history", "autocomplete"} {
 			m.Tools = append(m.Tools, tool+"_"+m.Name)
 		}
@@ -48,6 +49,19 @@ func TestAStatusOfManyWideModelsFits(t *testing.T) {
 	}
 	if len(models[0].Columns) != 60 || len(models[0].Notes) != 1 {
 		t.Error("the models that were given have changed")
+	}
+}
+
+// Whoever has very many keys is told of as many as fit.
+func TestAStatusOfManyForeignKeysFits(t *testing.T) {
+	models := wideModels(1000)
+	for i := range models {
+		for range 100 {
+			models[i].ForeignKeys = append(models[i].ForeignKeys, models[i].ForeignKeys[0])
+		}
+	}
+	if shortened := shorten(models); sizeOf(shortened) > maxModelsBytes || len(shortened[0].ForeignKeys) > 50 || len(models[0].ForeignKeys) != 101 {
+		t.Errorf("the status has %d bytes, and %d keys of each", sizeOf(shortened), len(shortened[0].ForeignKeys))
 	}
 }
 

@@ -87,8 +87,10 @@ func (s *stage) overCalls(c *cluster) {
 	s.drive(work{Name: "calls in a cluster", Link: s.serve("ui", "--kubeconfig", c.kubeconfig, "-n", "notes"), Screens: callScreens(), Follow: &follow{
 		"e/notes/notes/activity?live=on", `e/notes/notes/see-as/notes/agent/list_note?arguments={"limit":2}`, "What it is shown",
 	}, Questions: []question{
-		{"What did agent do last night, and how is it taken back?", []string{"click notes/notes", "click Activity", "click notes/agent", "click 12 hours", "open update_note"}, []string{"Before and after", "undo"}},
-		{"What were the rows before?", []string{"click notes/notes", "click Activity", "open update_note", "click Read the journal as notes/agent"}, []string{"Before", "<script>", "undo"}},
+		{"What did agent do last night, and how is it taken back?", []string{"click notes/notes", "click Activity", "click notes/agent", "click 12 hours", "open 1 changed"}, []string{"Before and after", "Take it back"}},
+		{"What were the rows before?", []string{"click notes/notes", "click Activity", "open 1 changed", "click Read the journal as notes/agent"}, []string{"Before", "<script>", "undo"}},
+		{"What did agent do last night? Take it back.", []string{"click notes/notes", "click Activity", "click 12 hours", "open 1 changed", "click See what it would do", "click Take it back"},
+			[]string{"Done: the rows are as they were before.", "note <script>alert(1)</script>", "as before"}},
 	}})
 	s.callsWithoutRights(c)
 }
@@ -109,6 +111,9 @@ func (s *stage) callNotes(url string) {
 		_, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
 		s.check(err)
 	}
+	// The newest change is one that can be taken back: the journal keeps all of it.
+	_, err = session.CallTool(ctx, &mcp.CallToolParams{Name: "update_note", Arguments: map[string]any{"id": "<script>alert(1)</script>", "data": map[string]any{"b_bold_b": script + turned}}})
+	s.check(err)
 	if _, err := call.At(url, strings.Repeat("wrong", 20), nil).Open(ctx, script); err == nil {
 		s.t.Error("a wrong text is let in")
 	}
@@ -132,9 +137,15 @@ func callScreens() []visit {
 		{Path: of + "/activity?token=agent&model=note&since=1h&outcome=refused", Wants: []string{"get_note"}, Lacks: []string{"update_note"}},
 		{Path: of + "/activity?token=" + script, Wants: []string{"Nothing is found"}},
 		{Path: of + "/activity/1", Status: http.StatusBadGateway, Wants: []string{"not among those that are known"}},
-		{First: of + "/activity?model=update_note", Wants: []string{"Rows changed", "Before and after", "Read the journal as notes/agent", "<script>"}},
-		{First: of + "/activity?model=update_note", Path: "?rows=show", Wants: []string{"text", "<script>", `\u202e`, "undo"}},
+		change("", "Rows changed", "Before and after", "Read the journal as notes/agent", "Take it back", "See what it would do", "<script>"),
+		change("?rows=show", "b_bold_b", "<script>", `\u202e`, "undo"),
+		change("/undo", "what it would do", "b_bold_b", `\u202e`, "<img src=x onerror=alert(1)>", "as before", "Leave it"),
 	}
+}
+
+// change is a screen of the call that changed a row.
+func change(path string, wants ...string) visit {
+	return visit{First: "e/notes/notes/activity?model=update_note", Row: "1 changed", Path: path, Wants: wants}
 }
 
 // fillNotes makes the objects of the notes in a cluster, with a pod whose log is what dev prints.
@@ -161,12 +172,18 @@ func (s *stage) fillNotes(c *cluster, url string, log *harness.Log) {
 	s.check(c.k8s.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "notes"}}))
 	s.check(c.k8s.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "notes", Name: "agent-text"}, StringData: map[string]string{"token": agentText}}))
 	s.check(c.create(ctx, node, endpoint, exposureOf("notes", "notes", "note", "id", "<b>bold</b>", "text", "size"), agent, tokenOf("notes", "notes", "idle"), pod))
-	role := metav1.ObjectMeta{Namespace: "notes", Name: "viewers"}
-	s.check(c.k8s.Create(ctx, &rbacv1.Role{ObjectMeta: role, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"mcpendpoints", "mcpmodelexposures", "mcptokens"}, Verbs: []string{"get", "list"}},
-	}}))
-	s.check(c.k8s.Create(ctx, &rbacv1.RoleBinding{ObjectMeta: role, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "viewer"}}}))
+	objects := rbacv1.PolicyRule{APIGroups: []string{v1alpha1.GroupVersion.Group}, Resources: []string{"mcpendpoints", "mcpmodelexposures", "mcptokens"}, Verbs: []string{"get", "list"}}
+	s.mayInNotes(c, "viewer", objects)
+	s.mayInNotes(c, "on-call", objects, rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods", "pods/log"}, Verbs: []string{"get", "list"}})
+}
+
+// mayInNotes gives a person rights.
+func (s *stage) mayInNotes(c *cluster, person string, rules ...rbacv1.PolicyRule) {
+	s.t.Helper()
+	role := metav1.ObjectMeta{Namespace: "notes", Name: person}
+	s.check(c.k8s.Create(s.t.Context(), &rbacv1.Role{ObjectMeta: role, Rules: rules}))
+	s.check(c.k8s.Create(s.t.Context(), &rbacv1.RoleBinding{ObjectMeta: role, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: person},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: person}}}))
 }
 
 // logsOf answers as a kubelet whose only container has written the audit lines of a log.
@@ -194,6 +211,10 @@ func (s *stage) callsWithoutRights(c *cluster) {
 		denied(of+"/see-as?token=agent", "get secrets"), denied(of+"/see-as/notes/agent/list_note?arguments={}", "get secrets"),
 		denied(of+"/activity", "list pods"), denied(of+"/activity/1", "list pods"),
 	}})
+	refused := []string{"You may not get secrets in namespace notes.", "kubectl auth can-i get secrets/agent-text -n notes", "mcp-admin call agent undo"}
+	seen, plan := change("", refused...), change("/undo", refused...)
+	seen.Lacks, plan.Lacks = []string{"See what it would do"}, []string{"Leave it"}
+	s.drive(work{Name: "calls without Secrets", Link: s.serve("ui", "--kubeconfig", c.kubeconfig, "-n", "notes", "--as", "on-call"), Screens: []visit{seen, plan}})
 	s.drive(work{Name: "calls without any right", Link: s.serve("ui", "--kubeconfig", c.kubeconfig, "-n", "notes", "--as", "nobody"), Screens: []visit{
 		denied(of+"/see-as", "get mcpendpoints"), denied(of+"/see-as?token=agent", "get mcpendpoints"),
 		denied(of+"/see-as/notes/agent/list_note", "get mcpendpoints"), denied(of+"/activity", "get mcpendpoints"), denied(of+"/activity/1", "get mcpendpoints"),

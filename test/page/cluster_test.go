@@ -121,6 +121,7 @@ func (s *stage) fill(c *cluster) *v1alpha1.MCPToken {
 		{Name: "everything", Groups: []string{"readers"}, AllRows: new(true)},
 		{Name: "own-region", Groups: []string{"clerks"}, Filters: []v1alpha1.RowFilter{{Field: "region", TokenAttribute: "region"}}},
 	}
+	order.Status.ForeignKeys = []v1alpha1.ForeignKeyStatus{{Columns: []string{"clerk_id"}, Model: "customer"}}
 	order.Spec.Relations = []v1alpha1.RelationSpec{{Name: "customer", Columns: []string{"customer_id"}, Model: "customer"}}
 	customer.Status.MaskedColumns, customer.Status.HiddenColumns = []string{"email"}, []string{"password"}
 	clerk := tokenOf("shop", "shop", "clerk", "clerks")
@@ -172,7 +173,7 @@ func (s *stage) overThree(c *cluster) {
 			{Path: of + "/who?q=clerk&sort=groups", Wants: []string{"1 found", "shop/clerk"}, Lacks: []string{"shop/reader"}},
 			{Path: of + "/who/shop/clerk/order", Wants: []string{"region = token.region", "token.region is north", "Revoke it", "the token's attribute region", "generation 1, last changed", "in the Config since revision 9", "in the Config since revision 11"}},
 			{Path: of + "/who-reads?of=customer.email", Wants: []string{"customer.email is masked", "shop/reader", "and 1 like it", "mcp-admin who customer.email -e shop -n shop"}},
-			{Path: of + "/models", Wants: []string{"the YAML", "foreign keys only the database knows"}},
+			{Path: of + "/models", Wants: []string{"the YAML", "clerk_id", "the database"}, Lacks: []string{"no pod has told"}},
 			{Path: of + "/models/order", Wants: []string{"own-region", "order → customer"}},
 			{Path: acts, Wants: []string{"Revoke a token", "Look again"}},
 			{Path: acts + "/revoke?token=shop/clerk", Wants: []string{"sets spec.active to false", "mcp-admin revoke clerk -n shop"}},

@@ -59,8 +59,8 @@ for (const screen of work.screens ?? []) {
   told.screens++;
   if (screen.first) {
     await page.goto(at(screen.first));
-    const first = await page.$$eval('table.calls tbody th a', (all) => all.map((a) => a.getAttribute('href'))[0]);
-    check(first, `${screen.first} has no call`);
+    const first = await page.$$eval('table.calls tbody tr', (rows, text) => rows.find((row) => row.textContent.includes(text))?.querySelector('th a').getAttribute('href'), screen.row ?? '');
+    check(first, `${screen.first} has no call with ${screen.row}`);
     if (!first) continue;
     screen.path = first.slice(root.length) + screen.path;
   }
@@ -215,6 +215,9 @@ for (const q of work.questions ?? []) {
     }
     await page.waitForFunction((wants) => wants.every((want) => document.querySelector('main').innerText.includes(want)), {}, q.wants);
     check(true, '');
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
+    for (const v of violations) told.violations.push(`${work.name}: ${q.asks}: ${v.id}: ${v.help}`);
     console.error(`${work.name}: ${q.asks} ${clicks} clicks, ${keys} keys`);
   } catch (error) {
     check(false, `${q.asks} ${error.message}: ${await page.$eval('main', (main) => main.innerText.slice(0, 1000))}`);

@@ -43,9 +43,10 @@ type work struct {
 }
 
 // visit is a screen: its path below the root, its status (200 if absent), and texts that it has and lacks. With First it is that of the
-// first call in the table of another screen, and Path is what stands behind its path.
+// first call in the table of another screen whose row has the text Row, and Path is what stands behind its path.
 type visit struct {
 	First  string   `json:"first,omitempty"`
+	Row    string   `json:"row,omitempty"`
 	Path   string   `json:"path"`
 	Status int      `json:"status,omitempty"`
 	Wants  []string `json:"wants,omitempty"`

@@ -66,6 +66,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.FieldOverrideApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("FieldsSpec"):
 		return &apiv1alpha1.FieldsSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ForeignKeyStatus"):
+		return &apiv1alpha1.ForeignKeyStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Group"):
 		return &apiv1alpha1.GroupApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("HTTPRouteSpec"):

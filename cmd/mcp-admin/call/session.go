@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	authorizationv1 "k8s.io/api/authorization/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
@@ -43,6 +44,21 @@ type Route struct {
 	// Transport is for all requests; nil is the usual one. Tell is called with what happens to the connection.
 	Transport *http.Transport
 	Tell      func(string)
+}
+
+// Needs are the rights on Secrets and pods that InCluster needs, and the connection that it makes. The error is ErrNoText of the
+// package cluster if nobody can read the token's text.
+func Needs(endpoint *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, via Route) ([]authorizationv1.ResourceAttributes, error) {
+	text, err := cluster.TextSecret(token)
+	if err != nil {
+		return nil, err
+	}
+	needs := []authorizationv1.ResourceAttributes{{Verb: "get", Resource: "secrets", Name: text.Name, Namespace: token.Namespace}}
+	if via.URL == "" && (via.Forward || !endpoint.Public()) {
+		needs = append(needs, authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods", Namespace: endpoint.Namespace},
+			authorizationv1.ResourceAttributes{Verb: "create", Resource: "pods", Subresource: "portforward", Namespace: endpoint.Namespace})
+	}
+	return needs, nil
 }
 
 // InCluster finds the endpoint and the text of the token of that name in the cluster's namespace, with the person's rights. A connection

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,6 +45,9 @@ type Cluster struct {
 	Core      corev1client.CoreV1Interface
 	Config    *rest.Config
 	Namespace string
+	// versions lists objects without what they say; seen are those whose versions are known.
+	versions metadata.Interface
+	seen     *seen
 }
 
 // In is the same cluster with another namespace.
@@ -74,7 +78,7 @@ func (f *Flags) Connect() (*Cluster, error) {
 
 // New returns the cluster of a configuration. It makes no request.
 func New(config *rest.Config, namespace string) (*Cluster, error) {
-	return newCluster(config, namespace, nil)
+	return newCluster(config, namespace, nil, &seen{})
 }
 
 // kinds are those that a client knows.
@@ -83,8 +87,8 @@ var kinds = sync.OnceValues(func() (*runtime.Scheme, error) {
 	return scheme, errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme))
 })
 
-// newCluster is New with a mapper of kinds; nil is one of its own.
-func newCluster(config *rest.Config, namespace string, mapper meta.RESTMapper) (*Cluster, error) {
+// newCluster is New with a mapper of kinds, nil being one of its own, and what was seen already.
+func newCluster(config *rest.Config, namespace string, mapper meta.RESTMapper, known *seen) (*Cluster, error) {
 	scheme, err := kinds()
 	if err != nil {
 		return nil, err
@@ -97,7 +101,11 @@ func newCluster(config *rest.Config, namespace string, mapper meta.RESTMapper) (
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{WithWatch: reader, Core: core, Config: config, Namespace: namespace}, nil
+	versions, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Cluster{WithWatch: reader, Core: core, Config: config, Namespace: namespace, versions: versions, seen: known}, nil
 }
 
 // GivenNamespace is the namespace that the flags name; "" if they name none.

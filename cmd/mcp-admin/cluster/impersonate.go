@@ -11,6 +11,7 @@ type Impersonator struct {
 	config *rest.Config
 	// mapper knows the names of kinds. They are the same for everybody, and are asked for once.
 	mapper meta.RESTMapper
+	seen   *seen
 }
 
 // NewImpersonator returns an Impersonator that asks with a configuration's credentials. It makes no request.
@@ -20,7 +21,7 @@ func NewImpersonator(config *rest.Config) (*Impersonator, error) {
 		return nil, err
 	}
 	mapper, err := apiutil.NewDynamicRESTMapper(config, http)
-	return &Impersonator{config, mapper}, err
+	return &Impersonator{config, mapper, &seen{}}, err
 }
 
 // As returns the cluster as a person of some groups: each request of it, those for logs and ports among them, is this person's for the API
@@ -28,5 +29,5 @@ func NewImpersonator(config *rest.Config) (*Impersonator, error) {
 func (i *Impersonator) As(person string, groups []string) (*Cluster, error) {
 	config := rest.CopyConfig(i.config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: person, Groups: groups}
-	return newCluster(config, "", i.mapper)
+	return newCluster(config, "", i.mapper, i.seen)
 }

@@ -9,6 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
@@ -18,6 +20,8 @@ type listed struct {
 	Metadata struct {
 		Namespace         string            `json:"namespace"`
 		Name              string            `json:"name"`
+		UID               types.UID         `json:"uid"`
+		ResourceVersion   string            `json:"resourceVersion"`
 		Generation        int64             `json:"generation"`
 		DeletionTimestamp *metav1.Time      `json:"deletionTimestamp"`
 		Annotations       map[string]string `json:"annotations"`
@@ -25,25 +29,81 @@ type listed struct {
 	Status v1alpha1.MCPEndpointStatus `json:"status"`
 }
 
-// ListEndpoints lists the endpoints of a namespace, or of all if it is "": their names, annotations and statuses. All else is passed over
-// unread, and each is read while the next ones still come: of a thousand endpoints, specs and managed fields are most of what comes.
+func (l *listed) endpoint() v1alpha1.MCPEndpoint {
+	m := &l.Metadata
+	return v1alpha1.MCPEndpoint{Status: l.Status, ObjectMeta: metav1.ObjectMeta{
+		Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, Generation: m.Generation, DeletionTimestamp: m.DeletionTimestamp, Annotations: m.Annotations,
+	}}
+}
+
+// ListEndpoints lists the endpoints of a namespace, or of all if it is "": their names, annotations and statuses. Nobody may change them.
+//
+// Of a thousand endpoints the API server needs a while to write them all, and specs and managed fields are most of what comes. So the
+// first list passes over these, unread, and reads each endpoint while the next ones still come. Later lists ask for the versions alone,
+// with the same right, and then for the endpoints that have changed.
 func (k *Cluster) ListEndpoints(ctx context.Context, namespace string) ([]v1alpha1.MCPEndpoint, error) {
-	path := []string{"apis", v1alpha1.GroupVersion.Group, v1alpha1.GroupVersion.Version}
-	if namespace != "" {
-		path = append(path, "namespaces", namespace)
+	if !k.seen.empty() {
+		if all, err := k.listChanged(ctx, namespace); err != nil || all != nil {
+			return all, err
+		}
 	}
-	stream, err := k.Core.RESTClient().Get().AbsPath(append(path, "mcpendpoints")...).SetHeader("Accept", "application/json").Stream(ctx)
-	switch {
-	case apierrors.IsNotFound(err): // a namespace that is not there has an empty list
-		return nil, &meta.NoResourceMatchError{PartialResource: v1alpha1.GroupVersion.WithResource("mcpendpoints")}
-	case err != nil:
-		return nil, err
+	stream, err := k.endpoints(namespace).Stream(ctx)
+	if err != nil {
+		return nil, noKind(err)
 	}
 	defer stream.Close()
 	all, err := readList(stream)
 	if err != nil {
 		return nil, fmt.Errorf("the API server's list of mcpendpoints: %w", err)
 	}
+	k.seen.keep(namespace, all)
+	return all, nil
+}
+
+// endpoints is a request for the endpoints of a namespace, or of all.
+func (k *Cluster) endpoints(namespace string, name ...string) *rest.Request {
+	path := []string{"apis", v1alpha1.GroupVersion.Group, v1alpha1.GroupVersion.Version}
+	if namespace != "" {
+		path = append(path, "namespaces", namespace)
+	}
+	return k.Core.RESTClient().Get().AbsPath(append(append(path, "mcpendpoints"), name...)...).SetHeader("Accept", "application/json")
+}
+
+// noKind is the error of a list. A namespace that is not there has an empty one, so what is not found is the kind.
+func noKind(err error) error {
+	if apierrors.IsNotFound(err) {
+		return &meta.NoResourceMatchError{PartialResource: v1alpha1.GroupVersion.WithResource("mcpendpoints")}
+	}
+	return err
+}
+
+// mostChanged is how many endpoints are asked for one by one.
+const mostChanged = 20
+
+// listChanged is ListEndpoints for somebody to whom the others are known. It returns nil if a list of all is the better way.
+func (k *Cluster) listChanged(ctx context.Context, namespace string) ([]v1alpha1.MCPEndpoint, error) {
+	versions, err := k.versions.Resource(v1alpha1.GroupVersion.WithResource("mcpendpoints")).Namespace(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, noKind(err)
+	}
+	all, changed := make([]v1alpha1.MCPEndpoint, len(versions.Items)), []int(nil)
+	for i := range versions.Items {
+		if !k.seen.get(&versions.Items[i], &all[i]) {
+			changed = append(changed, i)
+		}
+	}
+	if len(changed) > mostChanged {
+		return nil, nil
+	}
+	for _, i := range changed {
+		var one listed
+		text, err := k.endpoints(versions.Items[i].Namespace, versions.Items[i].Name).DoRaw(ctx)
+		if err != nil || json.Unmarshal(text, &one) != nil {
+			return nil, nil // it went meanwhile, or the person may list and not get
+		}
+		all[i] = one.endpoint()
+	}
+	k.seen.keep(namespace, all)
 	return all, nil
 }
 
@@ -73,10 +133,7 @@ func readList(from io.Reader) ([]v1alpha1.MCPEndpoint, error) {
 			if err := reader.Decode(&one); err != nil {
 				return nil, err
 			}
-			m := &one.Metadata
-			all = append(all, v1alpha1.MCPEndpoint{Status: one.Status, ObjectMeta: metav1.ObjectMeta{
-				Namespace: m.Namespace, Name: m.Name, Generation: m.Generation, DeletionTimestamp: m.DeletionTimestamp, Annotations: m.Annotations,
-			}})
+			all = append(all, one.endpoint())
 		}
 		if _, err := reader.Token(); err != nil { // the items end
 			return nil, err

@@ -185,7 +185,7 @@ func (o *options) run(ctx context.Context) error {
 	admin := "http://" + ports.admin.Addr().String()
 	report.o = first
 	if !o.stdio {
-		pages, err := page.New(page.Options{Source: &pageSource{report: report, paths: o.paths, state: o.state, admin: admin, sqliteFile: s.SQLiteFile, calls: calls}, Base: "/ui/",
+		pages, err := page.New(page.Options{Source: &pageSource{report: report, paths: o.paths, state: o.state, admin: admin, calls: calls}, Base: "/ui/",
 			Start: "e/" + first.endpoint.Namespace + "/" + first.endpoint.Name})
 		if err != nil {
 			return errors.Join(err, ports.close())

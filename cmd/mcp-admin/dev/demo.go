@@ -72,7 +72,8 @@ LOOK: the page shows who can see what, what each token is given, and what happen
 TRY: three tokens, in another terminal
   support   sees the customers and orders of its own region, north, and changes nothing
     %s
-  clerk     sees all orders, and changes them by two actions alone; the second line is refused
+  clerk     sees all orders, and changes them by two actions alone: the second line is refused. The page takes the third back (Activity)
+    %s
     %s
     %s
   analyst   computes revenue, and runs one report; nobody is shown an e-mail address
@@ -80,7 +81,7 @@ TRY: three tokens, in another terminal
     %s
 `, served.config.Endpoint.URL, link,
 		call("support", "list_customer"),
-		call("clerk", "action_order", "action=ship", "ids=43"), call("clerk", "update_order", "id=43", "data.state=paid"),
+		call("clerk", "action_order", "action=ship", "ids=43"), call("clerk", "update_order", "id=43", "data.state=paid"), call("clerk", "update_product", "id=3", "data.price=1.80"),
 		call("analyst", "aggregate_line", "--json", `{"measures":["revenue"],"group_by":["product__category"]}`), call("analyst", "report_order", "report=best_months"))
 	for _, key := range served.usable() {
 		if key.Name == "support" {

@@ -32,7 +32,7 @@ func TestTheDemoNeedsNothingAndLeavesNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	out, end := start(t, "--demo")
 	printed := out.waitFor(t, "as they come")
-	if !strings.Contains(printed, "/ui/open/") || strings.Count(printed, "mcp-admin call ") != 5 {
+	if !strings.Contains(printed, "/ui/open/") || strings.Count(printed, "mcp-admin call ") != 6 {
 		t.Errorf("it does not say what to try:\n%s", printed)
 	}
 	for _, c := range []struct{ token, tool, arguments, want string }{
@@ -44,6 +44,7 @@ func TestTheDemoNeedsNothingAndLeavesNothing(t *testing.T) {
 		{"clerk", "list_order", `{"limit":1}`, `"total_count":60`},
 		{"clerk", "action_order", `{"action":"ship","ids":[43]}`, `"affected_count":1`},
 		{"clerk", "update_order", `{"id":43,"data":{"state":"paid"}}`, "permission_denied"},
+		{"clerk", "update_product", `{"id":3,"data":{"price":"1.80"}}`, `"price":"1.80"`},
 		{"clerk", "list_employee", `{"limit":1}`, `{"id":1,"name":"Mara Ilves","role":"owner","phone":"****0101"}`},
 		{"analyst", "list_customer", `{"fields":["email"],"limit":1}`, `"email":"****"`},
 		{"analyst", "aggregate_line", `{"measures":["revenue"],"group_by":["product__category"]}`, `"count":5`},

@@ -21,7 +21,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
-	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
@@ -29,8 +28,8 @@ import (
 type pageSource struct {
 	report *reporter
 	paths  []string
-	// state is the state folder as the person named it, admin the URL of the admin port, and sqliteFile the server's file.
-	state, admin, sqliteFile string
+	// state is the state folder as the person named it, and admin the URL of the admin port.
+	state, admin string
 	// calls are the newest calls.
 	calls *tail.Newest
 }
@@ -123,37 +122,6 @@ func (s *pageSource) metrics(ctx context.Context) ([]byte, error) {
 func (s *pageSource) Diagnose(context.Context) (*doctor.Diagnosis, error) {
 	o, told := s.now()
 	return doctor.OfServed(o.served(told)), nil
-}
-
-// ForeignKeys implements page.Source.
-func (s *pageSource) ForeignKeys(ctx context.Context, endpoint types.NamespacedName) ([]page.ForeignKey, bool, error) {
-	o, told, err := s.of(endpoint)
-	if err != nil {
-		return nil, false, err
-	}
-	schema, err := target.Schema(ctx, &o.update, s.sqliteFile)
-	if err != nil {
-		return nil, false, err
-	}
-	models := map[string]string{}
-	for i := range told.Models {
-		models[told.Models[i].Table] = told.Models[i].Name
-	}
-	var keys []page.ForeignKey
-	for _, table := range schema.Tables {
-		for _, fk := range table.ForeignKeys {
-			from, to := models[table.String()], models[fk.References.String()]
-			if from == "" || to == "" {
-				continue
-			}
-			key := page.ForeignKey{From: from, To: to}
-			for _, column := range fk.Columns {
-				key.Columns = append(key.Columns, column.Name)
-			}
-			keys = append(keys, key)
-		}
-	}
-	return keys, true, nil
 }
 
 // Command implements page.Source. Commands that read objects read the same files.
@@ -260,6 +228,9 @@ func (o *outcome) exposureWith(x *v1alpha1.MCPModelExposure, told *contract.Stat
 		x.Status.Key, x.Status.Tools, x.Status.Notes = m.Key, m.Tools, m.Notes
 		if m.Table != "" {
 			x.Status.Table = m.Table
+		}
+		for _, fk := range m.ForeignKeys {
+			x.Status.ForeignKeys = append(x.Status.ForeignKeys, v1alpha1.ForeignKeyStatus{Columns: fk.Columns, Model: fk.Model})
 		}
 		meta.SetStatusCondition(&x.Status.Conditions, conditionOf(v1alpha1.ConditionResolved, m.Served(), m.Reason, m.Message))
 	}

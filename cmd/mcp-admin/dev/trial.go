@@ -5,9 +5,12 @@ import (
 	"slices"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	caller "github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/call"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 )
@@ -24,6 +27,13 @@ func (s *pageSource) Callee(_ context.Context, endpoint, token types.NamespacedN
 		return nil, err
 	}
 	return caller.At(served.URL, found.Text, nil), nil
+}
+
+// CallNeeds implements page.Source: no right is missing to whoever sees the page.
+func (s *pageSource) CallNeeds(_ *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken) ([]authorizationv1.ResourceAttributes, error) {
+	o, told := s.now()
+	_, err := o.served(told).Token(cluster.Key(token).String())
+	return nil, err
 }
 
 // Calls implements page.Source.

@@ -144,6 +144,8 @@ func rowOfCall(c *lines.Call, oneDay bool) callRow {
 		row.Outcome += ": " + c.Cause
 	}
 	switch {
+	case c.DryRun:
+		row.Rows = "dry run"
 	case c.Rows != nil:
 		row.Rows = thousands(*c.Rows)
 	case c.Changed > 0:

@@ -289,7 +289,7 @@ func (q *request) plan() (any, error) {
 		resource = "mcptokens"
 	}
 	namespace := objects[0].GetNamespace()
-	if p.Missing, err = q.may("patch", resource, namespace); err != nil {
+	if p.Missing, err = q.may(&authorizationv1.ResourceAttributes{Verb: "patch", Group: v1alpha1.GroupVersion.Group, Resource: resource, Namespace: namespace}); err != nil {
 		return nil, err
 	}
 	if managed, err := q.source().Cluster().In(namespace).Managed(q.Context(), namespace); err == nil {
@@ -300,18 +300,18 @@ func (q *request) plan() (any, error) {
 	return p, nil
 }
 
-// may asks the API server whether the person has a right on the project's kinds; it returns what is missing, or nil.
-func (q *request) may(verb, resource, namespace string) (*refusal, error) {
-	attributes := authorizationv1.ResourceAttributes{Verb: verb, Group: v1alpha1.GroupVersion.Group, Resource: resource, Namespace: namespace}
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &attributes}}
+// may asks the API server whether the person has a right; it returns what is missing, or nil.
+func (q *request) may(right *authorizationv1.ResourceAttributes) (*refusal, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: right}}
 	if err := q.source().Cluster().Create(q.Context(), review); err != nil {
 		return nil, cluster.Explain(err)
 	}
 	if review.Status.Allowed {
 		return nil, nil
 	}
-	return &refusal{Why: fmt.Sprintf("You may not %s %s in namespace %s.", verb, resource, namespace),
-		Command: CommandLine("kubectl", "auth", "can-i", verb, resource+"."+attributes.Group, "-n", namespace)}, nil
+	missing := &refusal{}
+	missing.names(right)
+	return missing, nil
 }
 
 // perform does it, as the person.
@@ -333,7 +333,7 @@ func (q *request) perform() (string, error) {
 			return "", err
 		}
 		changed++
-		if err := actions.Record(q.Context(), k, o, p.reason, "By "+q.source().Person()+", through the page of mcp-admin"); err != nil {
+		if err := actions.Record(q.Context(), k, o, p.reason, q.by()); err != nil {
 			noEvent = Sentence(err)
 		}
 	}
@@ -343,6 +343,9 @@ func (q *request) perform() (string, error) {
 	}
 	return fmt.Sprintf("e/%s/%s/acts/%s/done?%s", url.PathEscape(q.key().Namespace), url.PathEscape(q.key().Name), p.name, values.Encode()), nil
 }
+
+// by is who did it, in an event.
+func (q *request) by() string { return "By " + q.source().Person() + ", through the page of mcp-admin" }
 
 // done says what happened, until the controllers have acted upon it.
 func (q *request) done() (any, error) {

@@ -19,8 +19,9 @@ import (
 // callDetails is one call.
 type callDetails struct {
 	lines.Call
-	What, When, Took string
-	OK               bool
+	// Key names the call in a path.
+	Key, What, When, Took string
+	OK                    bool
 	// Changed says that rows were changed, Journal that the endpoint records what they were before.
 	Changed, Journal bool
 	// CanAct says that the token can be revoked here.
@@ -32,8 +33,9 @@ type callDetails struct {
 	Rows    []rowChange
 	Left    int
 	Problem string
-	// History and Undo are commands: what tells the row before and after, and what takes the call back.
-	History, Undo string
+	// History is the command that tells a row before and after. Back says how the call is taken back; nil if only its caller can.
+	History string
+	Back    *takingBack
 }
 
 // rowChange is what a call did to a row.
@@ -49,9 +51,8 @@ const mostChanges = 5
 
 var errNoCall = errors.New("the call is not among those that are known any more")
 
-// call shows one call.
-func (q *request) call() (any, error) {
-	q.Title = "A call"
+// knownCall is the call that the path names, by when its line was written.
+func (q *request) knownCall() (*lines.Call, error) {
 	at, err := strconv.ParseInt(q.PathValue("at"), 10, 64)
 	if err != nil {
 		return nil, errNoScreen
@@ -65,30 +66,46 @@ func (q *request) call() (any, error) {
 		return nil, errNoCall
 	}
 	q.Unseen = calls.Unseen
-	c := calls.Items[i]
-	d := &callDetails{Call: c, What: whatOf(&c), When: c.At.UTC().Format("2006-01-02 15:04:05.000 UTC"), Took: tookOf(&c), OK: isGood(&c), CanAct: c.Token != "" && q.source().Cluster() != nil}
+	return &calls.Items[i], nil
+}
+
+// hasChanged reports whether a call changed rows, for good.
+func hasChanged(c *lines.Call) bool { return c.Changed > 0 && !c.DryRun && c.Outcome == "ok" }
+
+// tokenOfCall is the MCPToken that a call's line names.
+func tokenOfCall(c *lines.Call) types.NamespacedName {
+	namespace, name, _ := strings.Cut(c.Token, "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}
+
+// call shows one call.
+func (q *request) call() (any, error) {
+	q.Title = "A call"
+	c, err := q.knownCall()
+	if err != nil {
+		return nil, err
+	}
+	d := &callDetails{Call: *c, Key: keyOfCall(c), What: whatOf(c), When: c.At.UTC().Format("2006-01-02 15:04:05.000 UTC"), Took: tookOf(c), OK: isGood(c), CanAct: c.Token != "" && q.source().Cluster() != nil}
 	q.Title = cmp.Or(d.What, "A call") + " by " + cmp.Or(c.Token, "an unknown caller")
-	d.Changed = c.Changed > 0 && !c.DryRun && c.Outcome == "ok"
-	if !d.Changed {
+	if d.Changed = hasChanged(c); !d.Changed {
 		return d, nil
 	}
 	objects, err := q.source().Objects(q.Context(), q.key())
 	if err != nil {
 		return nil, err
 	}
-	namespace, name, _ := strings.Cut(c.Token, "/")
-	token := types.NamespacedName{Namespace: namespace, Name: name}
 	d.Journal = objects.Endpoint.Spec.Audit != nil
 	if !d.Journal || c.Subject != "" {
 		return d, nil // the text that the caller showed is the caller's own
 	}
-	if c.Call != "" {
-		d.Undo = q.source().Command("call", token, name, "undo", "call="+c.Call)
+	token := tokenOfCall(c)
+	if d.Back, err = q.takeBack(c, objects); err != nil {
+		q.Unseen = append(q.Unseen, "whether you may take it back: "+Sentence(err))
 	}
 	if c.Model == "" || len(c.IDs) == 0 {
 		return d, nil
 	}
-	d.History = q.source().Command("call", token, name, "history_"+c.Model, "id="+c.IDs[0])
+	d.History = q.source().Command("call", token, token.Name, "history_"+c.Model, "id="+c.IDs[0])
 	if q.FormValue("rows") == "" {
 		d.Show = "?rows=show"
 		return d, nil

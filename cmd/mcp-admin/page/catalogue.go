@@ -22,9 +22,9 @@ type catalogue struct {
 	Rows       []modelRow
 	Pages      pages
 	Relations  []relation
-	// Declared says that only the relations of the YAML are known.
-	Declared bool
-	Zoom     string
+	// Unknown says that no schema has been read yet, so that only the relations of the YAML are known.
+	Unknown bool
+	Zoom    string
 }
 
 type modelRow struct {
@@ -64,7 +64,8 @@ func (q *request) models() (any, error) {
 	}
 	slices.SortFunc(rows, func(a, b modelRow) int { return strings.Compare(a.Name, b.Name) })
 	c.Found = len(rows)
-	all := q.relations(m, c)
+	all := relations(m, objects)
+	c.Unknown = !slices.ContainsFunc(objects.Exposures, func(x v1alpha1.MCPModelExposure) bool { return len(x.Status.Columns) > 0 })
 	var nodes []node
 	for i := range rows[:min(len(rows), mostNodes)] {
 		nodes = append(nodes, nodeOf(&rows[i], len(m.Callers)))
@@ -120,16 +121,14 @@ func nodeOf(row *modelRow, callers int) node {
 	return n
 }
 
-// relations are those of the database, if it can be asked, and those of the YAML.
-func (q *request) relations(m *rights.Matrix, c *catalogue) []relation {
-	keys, known, err := q.source().ForeignKeys(q.Context(), q.key())
-	if err != nil {
-		q.Unseen = append(q.Unseen, "foreign keys: "+Sentence(err))
-	}
-	c.Declared = !known
+// relations are those of the database, which the pods have told of, and those of the YAML.
+func relations(m *rights.Matrix, objects *rights.Objects) []relation {
 	var all []relation
-	for _, fk := range keys {
-		all = append(all, relation{From: fk.From, To: fk.To, Columns: strings.Join(fk.Columns, ", "), Real: true})
+	for i := range objects.Exposures {
+		x := &objects.Exposures[i]
+		for _, fk := range x.Status.ForeignKeys {
+			all = append(all, relation{From: x.EffectiveModel(), To: fk.Model, Columns: strings.Join(fk.Columns, ", "), Real: true})
+		}
 	}
 	for i := range m.Models {
 		declared := m.Declared(m.Models[i].Name)
@@ -195,9 +194,7 @@ func (q *request) model() (any, error) {
 		s.Actions = append(s.Actions, actionRowOf(&s.Declared.Actions[i]))
 	}
 	s.Measures, s.Segments = declaredRows(s.Declared.Measures), declaredRows(s.Declared.Segments)
-	c := &catalogue{}
-	all := q.relations(m, c)
-	for _, r := range all {
+	for _, r := range relations(m, objects) {
 		if r.From == name {
 			s.To = append(s.To, r)
 		} else if r.To == name {

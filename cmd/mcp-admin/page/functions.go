@@ -29,9 +29,10 @@ func functions(root, base string) template.FuncMap {
 		"static": func(name string) string { return base + "static/" + name },
 		"short":  func(text string) string { return bounded(text, shortest) },
 		"long":   func(text string) string { return bounded(text, longest) },
-		"join":   strings.Join,
-		"add":    func(a, b int) int { return a + b },
-		"query":  url.QueryEscape,
+		// sentence has a message begin and end as a sentence.
+		"sentence": sentenceCase,
+		"join":     strings.Join,
+		"add":      func(a, b int) int { return a + b },
 		// thousands is a number with a comma between thousands.
 		"thousands": thousands,
 	}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
@@ -36,16 +38,30 @@ func missingRight(err error) *refusal {
 		r.Why, r.Do = "This page may not ask as you.", "Its ServiceAccount needs the right to impersonate you and your groups. Ask who installed it."
 		return r
 	}
-	where, flag := "in all namespaces", []string{"-A"}
-	if namespace != "" {
-		where, flag = "in namespace "+namespace, []string{"-n", namespace}
-	}
-	r.Why = "You may not " + verb + " " + resource + " " + where + "."
-	if group != "" {
-		resource += "." + group
-	}
-	r.Command = CommandLine(append([]string{"kubectl", "auth", "can-i", verb, resource}, flag...)...)
+	resource, subresource, _ := strings.Cut(resource, "/")
+	r.names(&authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: resource, Subresource: subresource, Namespace: namespace})
 	return r
+}
+
+// names has a refusal name the right that is missing, and the command that asks for it.
+func (r *refusal) names(right *authorizationv1.ResourceAttributes) {
+	what, asked, words := right.Resource, right.Resource, []string(nil)
+	if right.Group != "" {
+		asked += "." + right.Group
+	}
+	if right.Name != "" {
+		asked += "/" + right.Name
+	}
+	if right.Subresource != "" {
+		what += "/" + right.Subresource
+		words = append(words, "--subresource="+right.Subresource) // kubectl takes what stands after a "/" for a name
+	}
+	where, flag := "in all namespaces", []string{"-A"}
+	if right.Namespace != "" {
+		where, flag = "in namespace "+right.Namespace, []string{"-n", right.Namespace}
+	}
+	r.Why = "You may not " + right.Verb + " " + what + " " + where + "."
+	r.Command = CommandLine(slices.Concat([]string{"kubectl", "auth", "can-i", right.Verb, asked}, words, flag)...)
 }
 
 // Sentence is an error as one plain sentence: a missing right by its name.

@@ -36,6 +36,8 @@ func screens() []screen {
 		{name: "model", path: ofEndpoint + "/models/{model}", show: (*request).model},
 		{name: "activity", path: ofEndpoint + "/activity", tab: "Activity", show: (*request).activity},
 		{name: "call", path: ofEndpoint + "/activity/{at}", show: (*request).call},
+		{name: "undo", path: ofEndpoint + "/activity/{at}/undo", show: (*request).undoPlan, act: (*request).undo},
+		{name: "undone", path: ofEndpoint + "/activity/{at}/undo/done", show: (*request).undone},
 		{name: "acts", path: ofEndpoint + "/acts", tab: "Acts", changes: true, show: (*request).acts},
 		{name: "plan", path: ofEndpoint + "/acts/{act}", changes: true, show: (*request).plan, act: (*request).perform},
 		{name: "done", path: ofEndpoint + "/acts/{act}/done", changes: true, show: (*request).done},

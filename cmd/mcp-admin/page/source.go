@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -30,11 +31,12 @@ type Source interface {
 	Objects(ctx context.Context, endpoint types.NamespacedName) (*rights.Objects, error)
 	// Diagnose says what is wrong with all endpoints that Endpoints lists, as "mcp-admin doctor" does.
 	Diagnose(ctx context.Context) (*doctor.Diagnosis, error)
-	// ForeignKeys are the relations that the endpoint's database declares; known is false if nobody can be asked.
-	ForeignKeys(ctx context.Context, endpoint types.NamespacedName) (keys []ForeignKey, known bool, err error)
 	// Callee is how the endpoint is called as the holder of a token, whose text the person must be allowed to read. Its connection lasts
 	// as long as ctx.
 	Callee(ctx context.Context, endpoint, token types.NamespacedName) (*call.Callee, error)
+	// CallNeeds are the rights that the person needs for Callee; none if whoever sees the page may call. The error says why nobody can
+	// call as the token from here.
+	CallNeeds(endpoint *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken) ([]authorizationv1.ResourceAttributes, error)
 	// Calls are the newest calls of the endpoint, none from before a time.
 	Calls(ctx context.Context, endpoint types.NamespacedName, from time.Time) (*Calls, error)
 	// Command is the command line of mcp-admin that tells the same about an endpoint; "" if there is none. The name is the command's,
@@ -49,12 +51,6 @@ type Endpoints struct {
 	Items []v1alpha1.MCPEndpoint
 	// Unseen are sentences, one for each thing.
 	Unseen []string
-}
-
-// ForeignKey is a relation that the database itself declares, by the names of models.
-type ForeignKey struct {
-	From, To string
-	Columns  []string
 }
 
 // MostCalls is how many calls a Source tells at most.

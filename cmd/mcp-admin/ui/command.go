@@ -30,13 +30,15 @@ func Command() *cobra.Command {
 		Use:   "ui [ENDPOINT]",
 		Short: "Serve a page on this machine: who can see what, what is wrong, what to do",
 		Long: `ui serves a page at 127.0.0.1, over the cluster of your kubeconfig: the endpoints and their health, who can see what, the models, and
-what can be done: revoke, rotate, pause, look again. It prints a link that works once, in one browser; nobody else on this machine gets in.
+what can be done: revoke, rotate, pause, look again, take a call back. It prints a link that works once, in one browser; nobody else on this
+machine gets in.
 
 Each thing that the page reads or changes is a request of yours to the API server: it shows what you may see, says which right is
 missing, and nothing new runs in the cluster. Beside everything stands the command that does the same. Ctrl-C ends it.
 
 Rights: list mcpendpoints, mcpmodelexposures, mcptokens and pods, of all namespaces or of the context's; create pods/portforward, to read
-the pods' metrics; get pods/log, for the activity; patch, for what you change. To see as a token sees: get of its Secret.`,
+the pods' metrics; get pods/log, for the activity; patch, for what you change. To see as a token sees, and to take its calls
+back: get of its Secret.`,
 		Example: `  mcp-admin ui
   mcp-admin ui shop -n shop
   mcp-admin ui --context production --port 8090`,
@@ -82,6 +84,9 @@ func (o *options) serve(command *cobra.Command, source page.Source, start string
 		defer stop()
 		_ = server.Shutdown(ending) // what is still under way is cut off with the program
 	})()
+	if start == "" {
+		go func() { _, _ = source.Endpoints(ctx) }() // the first screen then asks for what has changed; it tells errors itself
+	}
 	fmt.Fprintf(command.OutOrStdout(), "%s\n\nOpen this link in your browser. It works once; Ctrl-C ends the page.\n  %s\n", source.Place(), p.Link("http://"+listener.Addr().String()))
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err

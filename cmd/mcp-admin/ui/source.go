@@ -134,11 +134,6 @@ func (s *source) Diagnose(ctx context.Context) (*doctor.Diagnosis, error) {
 	return all, nil
 }
 
-// ForeignKeys implements page.Source. Only the pods know them, and tell them to the manager alone.
-func (s *source) ForeignKeys(context.Context, types.NamespacedName) ([]page.ForeignKey, bool, error) {
-	return nil, false, nil
-}
-
 // Command implements page.Source.
 func (s *source) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)

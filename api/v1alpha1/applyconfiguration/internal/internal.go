@@ -457,6 +457,18 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ForeignKeyStatus
+  map:
+    fields:
+    - name: columns
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+    - name: model
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.FromNamespaces
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Group
@@ -865,6 +877,12 @@ var schemaYAML = typed.YAMLObject(`types:
           elementRelationship: associative
           keys:
           - type
+    - name: foreignKeys
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ForeignKeyStatus
+          elementRelationship: atomic
     - name: hiddenColumns
       type:
         list:

@@ -33,6 +33,8 @@ type MCPModelExposureStatusApplyConfiguration struct {
 	ReadOnlyColumns []string `json:"readOnlyColumns,omitempty"`
 	// key are the columns of the key, in its order.
 	Key []string `json:"key,omitempty"`
+	// foreignKeys are those of the table that lead from visible columns to another model.
+	ForeignKeys []ForeignKeyStatusApplyConfiguration `json:"foreignKeys,omitempty"`
 	// tools are the model's tools.
 	Tools []string `json:"tools,omitempty"`
 	// toolCount is the number of tools.
@@ -140,6 +142,19 @@ func (b *MCPModelExposureStatusApplyConfiguration) WithReadOnlyColumns(values ..
 func (b *MCPModelExposureStatusApplyConfiguration) WithKey(values ...string) *MCPModelExposureStatusApplyConfiguration {
 	for i := range values {
 		b.Key = append(b.Key, values[i])
+	}
+	return b
+}
+
+// WithForeignKeys adds the given value to the ForeignKeys field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the ForeignKeys field.
+func (b *MCPModelExposureStatusApplyConfiguration) WithForeignKeys(values ...*ForeignKeyStatusApplyConfiguration) *MCPModelExposureStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithForeignKeys")
+		}
+		b.ForeignKeys = append(b.ForeignKeys, *values[i])
 	}
 	return b
 }
