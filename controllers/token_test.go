@@ -103,6 +103,15 @@ var _ = Describe("A token", func() {
 		Expect(server.lets(text)).To(BeTrue())
 	})
 
+	It("is Ready with all verbs that there are, and counts them", func() {
+		token := w.token("agent", "shop")
+		all := []v1alpha1.Verb{v1alpha1.VerbView, v1alpha1.VerbAdd, v1alpha1.VerbChange, v1alpha1.VerbDelete, v1alpha1.VerbExport}
+		token.Spec.Permissions = []v1alpha1.PermissionRule{{Models: []string{"*"}, Verbs: all}}
+		w.create(w.exposure("customer", "shop"), token)
+		expectReady(token)
+		Expect(token.Status.Rights.Verbs).To(Equal(all))
+	})
+
 	It("is never issued while it is inactive", func() {
 		token := w.token("agent", "shop")
 		token.Spec.Active = new(bool)

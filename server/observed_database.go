@@ -139,7 +139,7 @@ func statusCode(err error) string {
 
 // Select implements database.DB.
 func (o *observedDatabase) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	ctx, op := o.begin(ctx, opSelect, plan.From.Table())
+	ctx, op := o.begin(ctx, opSelect, plan.From.Base())
 	extended, page, err := o.DB.Select(ctx, plan, out)
 	o.end(ctx, &op, err)
 	return extended, page, err
@@ -205,7 +205,7 @@ func (t *observedTx) do(tx database.Tx) error {
 
 // Select implements database.Tx.
 func (t *observedTx) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
-	ctx, op := t.db.begin(ctx, opSelect, plan.From.Table())
+	ctx, op := t.db.begin(ctx, opSelect, plan.From.Base())
 	extended, page, err := t.Tx.Select(ctx, plan, out)
 	t.db.end(ctx, &op, err)
 	return extended, page, err
@@ -213,7 +213,7 @@ func (t *observedTx) Select(ctx context.Context, plan *database.Select, out []by
 
 // Insert implements database.Tx.
 func (t *observedTx) Insert(ctx context.Context, plan *database.Insert, out []byte) ([]byte, error) {
-	ctx, op := t.db.begin(ctx, opInsert, plan.Into.Table())
+	ctx, op := t.db.begin(ctx, opInsert, plan.Into.Base())
 	extended, err := t.Tx.Insert(ctx, plan, out)
 	t.db.end(ctx, &op, err)
 	return extended, err
@@ -224,7 +224,7 @@ func (t *observedTx) InsertLater(ctx context.Context, plan *database.Insert) err
 	if t.db.engine == contract.EnginePostgreSQL {
 		return t.Tx.InsertLater(ctx, plan)
 	}
-	ctx, op := t.db.begin(ctx, opInsert, plan.Into.Table())
+	ctx, op := t.db.begin(ctx, opInsert, plan.Into.Base())
 	err := t.Tx.InsertLater(ctx, plan)
 	t.db.end(ctx, &op, err)
 	return err
@@ -232,7 +232,7 @@ func (t *observedTx) InsertLater(ctx context.Context, plan *database.Insert) err
 
 // Update implements database.Tx.
 func (t *observedTx) Update(ctx context.Context, plan *database.Update) (int64, error) {
-	ctx, op := t.db.begin(ctx, opUpdate, plan.In.Table())
+	ctx, op := t.db.begin(ctx, opUpdate, plan.In.Base())
 	matched, err := t.Tx.Update(ctx, plan)
 	t.db.end(ctx, &op, err)
 	return matched, err
@@ -240,7 +240,7 @@ func (t *observedTx) Update(ctx context.Context, plan *database.Update) (int64, 
 
 // Delete implements database.Tx.
 func (t *observedTx) Delete(ctx context.Context, plan *database.Delete) (int64, error) {
-	ctx, op := t.db.begin(ctx, opDelete, plan.From.Table())
+	ctx, op := t.db.begin(ctx, opDelete, plan.From.Base())
 	matched, err := t.Tx.Delete(ctx, plan)
 	t.db.end(ctx, &op, err)
 	return matched, err
@@ -273,18 +273,28 @@ func (t *observedTx) Run(ctx context.Context, batch *database.Batch) error {
 	return err
 }
 
-// whatOf is the operation and the table of a batch: those of its one statement, or BATCH and the table of the first.
+// whatOf is the operation and the table of a batch: those of its one statement, or BATCH and the table of the first that writes, as those
+// before it check what it refers to; else of the first.
 func whatOf(batch *database.Batch) (name string, table *database.Table) {
-	switch first := &batch.Statements[0]; {
-	case first.Select != nil:
-		name, table = opSelect, first.Select.From.Table()
-	case first.Insert != nil:
-		name, table = opInsert, first.Insert.Into.Table()
-	default:
-		name, table = opUpdate, first.Update.In.Table()
+	name, table = statementOf(&batch.Statements[0])
+	if len(batch.Statements) == 1 {
+		return name, table
 	}
-	if len(batch.Statements) > 1 {
-		name = opBatch
+	for i := range batch.Statements {
+		if op, of := statementOf(&batch.Statements[i]); op != opSelect {
+			return opBatch, of
+		}
 	}
-	return name, table
+	return opBatch, table
+}
+
+// statementOf is the operation and the table of a statement of a batch.
+func statementOf(s *database.Statement) (name string, table *database.Table) {
+	switch {
+	case s.Select != nil:
+		return opSelect, s.Select.From.Base()
+	case s.Insert != nil:
+		return opInsert, s.Insert.Into.Base()
+	}
+	return opUpdate, s.Update.In.Base()
 }

@@ -44,6 +44,27 @@ func TestObservingAllocatesNothing(t *testing.T) {
 	}
 }
 
+// A span names the table that was asked for, not the one that stands for groups, and not the one that a change refers to.
+func TestASpanNamesTheTableThatWasAskedFor(t *testing.T) {
+	of := func(name string) database.Source { return database.NewSource(&database.Table{Name: name}, nil) }
+	groups := (&database.Grouping{From: of("orders")}).Source()
+	check := database.Statement{Select: &database.Select{From: of("customer")}}
+	for _, row := range []struct {
+		statements []database.Statement
+		want       string
+	}{
+		{[]database.Statement{check}, "SELECT customer"},
+		{[]database.Statement{{Select: &database.Select{From: groups}}}, "SELECT orders"},
+		{[]database.Statement{check, {Insert: &database.Insert{Into: of("orders")}}}, "BATCH orders"},
+		{[]database.Statement{check, {Update: &database.Update{In: of("orders")}}}, "BATCH orders"},
+		{[]database.Statement{check, {Select: &database.Select{From: of("orders")}}}, "BATCH customer"},
+	} {
+		if name, table := whatOf(&database.Batch{Statements: row.statements}); name+" "+table.Name != row.want {
+			t.Errorf("got %s %s, want %s", name, table.Name, row.want)
+		}
+	}
+}
+
 func BenchmarkObserved(b *testing.B) {
 	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	defer sink.Close()

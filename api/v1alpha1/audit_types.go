@@ -61,16 +61,18 @@ const (
 
 // AuditFilesSpec keeps audit lines in files. Each pod has files of its own, in the folder of the claim that has the endpoint's name. A new
 // one begins each day, and when one is full. Nothing is removed unless retentionPeriod or maxTotalBytes says so.
+// +kubebuilder:validation:XValidation:rule="!has(self.maxFileBytes) || !has(self.maxTotalBytes) || self.maxFileBytes <= self.maxTotalBytes",message="maxFileBytes must not be above maxTotalBytes, which is of all files together"
 type AuditFilesSpec struct {
 	// claimRef names a PersistentVolumeClaim of the endpoint's namespace. Pods on several nodes need one with the access mode ReadWriteMany.
 	// +required
 	ClaimRef ClaimReference `json:"claimRef,omitzero"`
-	// maxFileBytes is about how many bytes a file gets; 104857600 (100 MiB) when absent.
+	// maxFileBytes is about how many bytes a file gets; when absent a quarter of maxTotalBytes, at most 104857600 (100 MiB).
 	// +optional
 	// +kubebuilder:validation:Minimum=1048576
 	// +kubebuilder:validation:Maximum=10737418240
 	MaxFileBytes int64 `json:"maxFileBytes,omitempty"`
-	// maxTotalBytes is how many bytes all files of the endpoint may have together: the oldest are removed. No bound when absent.
+	// maxTotalBytes is how many bytes all files of the endpoint may have together: those whose last lines are the oldest are removed. Each
+	// further pod may add a hundredth. No bound when absent.
 	// +optional
 	// +kubebuilder:validation:Minimum=1048576
 	MaxTotalBytes int64 `json:"maxTotalBytes,omitempty"`
@@ -94,8 +96,11 @@ type ClaimReference struct {
 
 // EffectiveMaxFileBytes is maxFileBytes, or its default.
 func (f *AuditFilesSpec) EffectiveMaxFileBytes() int64 {
-	if f.MaxFileBytes == 0 {
-		return 100 << 20
+	switch {
+	case f.MaxFileBytes > 0:
+		return f.MaxFileBytes
+	case f.MaxTotalBytes > 0:
+		return min(100<<20, f.MaxTotalBytes/4)
 	}
-	return f.MaxFileBytes
+	return 100 << 20
 }

@@ -343,7 +343,7 @@ type RightsStatus struct {
 	// verbs are the verbs that the token has on at least one model.
 	// +optional
 	// +listType=set
-	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:MaxItems=6
 	Verbs []Verb `json:"verbs,omitempty"`
 	// tools is the most tools that the token can see in tools/list; the database may allow fewer.
 	// +optional

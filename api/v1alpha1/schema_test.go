@@ -87,6 +87,13 @@ var schemaRules = map[string]schemaRule{
 		}
 		return ""
 	},
+	"room for each choice": func(n node) string {
+		if n.schema.MaxItems == nil || n.schema.Items == nil || n.schema.Items.Schema == nil {
+			return ""
+		}
+		choices := int64(len(n.schema.Items.Schema.Enum))
+		return complain(*n.schema.MaxItems < choices, fmt.Sprintf("a list of at most %d that may have %d values", *n.schema.MaxItems, choices))
+	},
 	"duration is a string": func(n node) string {
 		return complain(durationName.MatchString(n.name()) && n.schema.Type != "string", "a duration that is no string")
 	},
@@ -236,6 +243,7 @@ func TestSchemaRulesNotice(t *testing.T) {
 		"no boolean":           {"f", `{type: boolean, description: x}`},
 		"exact number":         {"f", `{type: number, description: x}`},
 		"enum in PascalCase":   {"f", `{type: string, description: x, enum: [Good, bad-one]}`},
+		"room for each choice": {"f", `{type: array, description: x, maxItems: 1, x-kubernetes-list-type: set, items: {type: string, enum: [Good, Bad]}}`},
 		"duration is a string": {"statementTimeout", `{type: integer, minimum: 0, description: x}`},
 		"reference":            {"f", `{type: object, description: x, required: [name], properties: {name: {}, key: {}}}`},
 		"rule with a message":  {"f", `{type: integer, minimum: 0, description: x, x-kubernetes-validations: [{rule: "true"}]}`},

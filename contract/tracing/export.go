@@ -35,12 +35,17 @@ func newExporter(s *Settings) (sdktrace.SpanExporter, error) {
 	}
 	options := []otlptracehttp.Option{otlptracehttp.WithTimeout(exportTimeout)}
 	if s.URL != "" {
-		options = append(options, otlptracehttp.WithEndpointURL(strings.TrimSuffix(s.URL, "/")+"/v1/traces"))
+		options = append(options, otlptracehttp.WithEndpointURL(s.PathURL("/v1/traces")))
 	}
 	if len(s.Headers) > 0 {
 		options = append(options, otlptracehttp.WithHeaders(s.Headers))
 	}
 	return otlptrace.New(ctx, otlptracehttp.NewClient(options...))
+}
+
+// PathURL is the collector's address with the path of a signal, such as /v1/traces, which the address may have already.
+func (s *Settings) PathURL(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(s.URL, "/"), path) + path
 }
 
 // GRPCHeaders are the headers as gRPC takes them.

@@ -23,7 +23,7 @@ const (
 
 // Settings say where spans go, and what they hold.
 type Settings struct {
-	// URL is the collector's address, http or https. With HTTP the spans go to /v1/traces below it.
+	// URL is the collector's address, http or https. With HTTP the spans go to /v1/traces below it, which it may end with.
 	URL string
 	// Protocol is ProtocolGRPC or ProtocolHTTP.
 	Protocol string

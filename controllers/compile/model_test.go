@@ -161,6 +161,11 @@ func TestTheEndpointsEntryHoldsWhereAuditLinesGo(t *testing.T) {
 	if got := mustCompile(t, in).Endpoint.AuditLines; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+	for total, file := range map[int64]int64{1 << 20: 1 << 18, 1 << 30: 100 << 20} {
+		if got := (&v1alpha1.AuditFilesSpec{MaxTotalBytes: total}).EffectiveMaxFileBytes(); got != file {
+			t.Errorf("of %d bytes a file has %d, want %d", total, got, file)
+		}
+	}
 	audit.Files.MaxFileBytes, audit.Files.MaxTotalBytes, audit.Files.RetentionPeriod = 1<<20, 1<<30, &metav1.Duration{Duration: 48 * time.Hour}
 	want.Files = contract.AuditFiles{MaxFileBytes: 1 << 20, MaxTotalBytes: 1 << 30, MaxAge: contract.Duration(48 * time.Hour)}
 	if got := mustCompile(t, in).Endpoint.AuditLines; got != want {

@@ -24,6 +24,7 @@ func TestRightsAreCounted(t *testing.T) {
 	}{
 		"of a group":            {all, v1alpha1.CatalogueSpec{}, func(*v1alpha1.MCPTokenSpec) {}, compile.Rights{Models: 1, Verbs: []v1alpha1.Verb{"view"}, Tools: 8}},
 		"all":                   {all, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"*"}}), compile.Rights{Models: 3, Verbs: []v1alpha1.Verb{"view", "add", "change", "delete"}, Tools: 2 + 2*12}},
+		"all, and export":       {all, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"*"}, Verbs: []v1alpha1.Verb{"*", "export"}}), compile.Rights{Models: 3, Verbs: []v1alpha1.Verb{"view", "add", "change", "delete", "export"}, Tools: 2 + 2*12}},
 		"of a model that hides": {all, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"log"}, Verbs: []v1alpha1.Verb{"add"}}), compile.Rights{Models: 1, Verbs: []v1alpha1.Verb{"add"}, Tools: 1}},
 		"of a model not there":  {all, v1alpha1.CatalogueSpec{}, permit(v1alpha1.PermissionRule{Models: []string{"nothing"}, Verbs: []v1alpha1.Verb{"view"}}), compile.Rights{Tools: 1}},
 		"none":                  {all, v1alpha1.CatalogueSpec{}, permit(), compile.Rights{Tools: 1}},

@@ -22,10 +22,13 @@ type Record struct {
 	// Call is the id of a call that changes something; the audit table has it, too. The calls that were parts of another one
 	// have the id of that.
 	Call string
-	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; at most MaxIDs.
+	// IDs are the rows that were changed, or that were meant to be, as the API shows ids; at most MaxIDs. Of an export they are the first
+	// rows of the file, if the endpoint asks for that.
 	IDs []string
-	// Fields are the API names of the fields that were given values.
+	// Fields are the API names of the fields that were given values; of an export those of the file.
 	Fields []string
+	// Of and Question mean the same as in Read; only exports have them.
+	Of, Question string
 	// Changed is the number of rows that were changed.
 	Changed int
 	// Rows is how many rows an export has; nil for any other call.
@@ -61,6 +64,10 @@ func (r *Record) attributes(from *Caller) []slog.Attr {
 		slog.Any("ids", cutAll(r.IDs)), slog.Any("fields", cutAll(r.Fields)), slog.Int("changed", r.Changed))
 	if r.Rows != nil {
 		line = append(line, slog.Int("rows", *r.Rows))
+	}
+	line = appendText(line, "rows_of", r.Of)
+	if r.Question != "" {
+		line = append(line, slog.String("asked", r.Question))
 	}
 	line = append(line, slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
 	line = appendText(line, "call", r.Call)

@@ -15,13 +15,20 @@ import (
 type FolderLimits struct {
 	// MaxFileBytes is about how many bytes a file has: it ends before the line that would make it larger.
 	MaxFileBytes int64
-	// MaxAge is how long a file stays after its last line, MaxTotalBytes how many bytes all files may have together.
+	// MaxAge is how long a file stays after its last line, MaxTotalBytes how many bytes all files may have together. If several servers
+	// write to the folder, each may add a hundredth before it sees what the others have written.
 	MaxAge        time.Duration
 	MaxTotalBytes int64
 }
 
+// maxUnlooked is the most bytes that a server writes before it looks at the folder again.
+const maxUnlooked = 64 << 20
+
+// unlooked is how many bytes a server writes before it looks at the folder again.
+func (l *FolderLimits) unlooked() int64 { return min(l.MaxTotalBytes/100, maxUnlooked) }
+
 // Folder writes lines to files of a folder: audit-<server>-<when the file was begun>.jsonl. Several servers may share the folder.
-// A new file begins each day (UTC), so a file whose day is over is nobody's, and any server may remove it once it is too old.
+// A new file begins each day (UTC). Any server may remove a file to which nobody wrote for an hour, or whose server has a newer one.
 //
 // It is an io.Writer, of one line with each Write. Safe for concurrent use.
 type Folder struct {
@@ -33,6 +40,9 @@ type Folder struct {
 	file   *os.File
 	begun  time.Time
 	size   int64
+	// wrote is when the last line came; unlooked is how many bytes were written since the folder was last looked at.
+	wrote    time.Time
+	unlooked int64
 	// torn is set if the file ends within a line.
 	torn bool
 }
@@ -57,10 +67,15 @@ func (f *Folder) Limit(limits FolderLimits) {
 func (f *Folder) Write(line []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.isOver(int64(len(line))) {
+	length := int64(len(line))
+	switch {
+	case f.isOver(length):
 		if err := f.begin(); err != nil {
 			return 0, err
 		}
+		f.removeOld(length)
+	case f.limits.MaxTotalBytes > 0 && f.unlooked+length > f.limits.unlooked():
+		f.removeOld(length)
 	}
 	if f.torn {
 		if _, err := f.file.WriteString("\n"); err != nil {
@@ -69,17 +84,30 @@ func (f *Folder) Write(line []byte) (int, error) {
 		f.torn = false
 	}
 	n, err := f.file.Write(line)
-	f.size += int64(n)
+	f.size, f.unlooked, f.wrote = f.size+int64(n), f.unlooked+int64(n), f.now()
 	f.torn = err != nil && n > 0
 	return n, err
 }
 
 // isOver reports whether a line of so many bytes belongs in a new file.
 func (f *Folder) isOver(length int64) bool {
-	return f.file == nil || !dayOf(f.begun).Equal(dayOf(f.now())) || f.limits.MaxFileBytes > 0 && f.size > 0 && f.size+length > f.limits.MaxFileBytes
+	now := f.now()
+	return f.file == nil || !dayOf(f.begun).Equal(dayOf(now)) || f.limits.MaxFileBytes > 0 && f.size > 0 && f.size+length > f.limits.MaxFileBytes ||
+		now.Sub(f.wrote) > idle/2 && f.isRemoved()
 }
 
-const day = 24 * time.Hour
+// isRemoved reports whether another server has removed the file.
+func (f *Folder) isRemoved() bool {
+	_, err := os.Stat(f.file.Name())
+	return err != nil
+}
+
+const (
+	day = 24 * time.Hour
+	// idle is how long nobody has written to a file that may be removed though it is its server's newest. After half of it the server
+	// looks whether its file is still there.
+	idle = time.Hour
+)
 
 // dayOf returns the day of a moment, in UTC.
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(day) }
@@ -91,7 +119,7 @@ const (
 	fileTime   = "20060102T150405.000000000Z"
 )
 
-// begin opens a new file, and removes old ones.
+// begin opens a new file.
 func (f *Folder) begin() error {
 	if err := os.MkdirAll(f.dir, 0o750); err != nil { //nolint:gosec // who collects the files has the claim's group
 		return err
@@ -105,7 +133,6 @@ func (f *Folder) begin() error {
 		_ = f.file.Close() // each line was written already
 	}
 	f.file, f.begun, f.size, f.torn = file, now, 0, false
-	f.removeOld()
 	return nil
 }
 
@@ -118,21 +145,24 @@ type kept struct {
 	size    int64
 }
 
-// removeOld removes the files that are too old, and the oldest of too many. What cannot be removed stays: the disk will be full then,
-// and the next line says so.
-func (f *Folder) removeOld() {
+// removeOld removes the files that are too old, and those with the oldest last lines if a line of so many bytes, and what comes until the
+// folder is looked at again, would be too many. What cannot be removed stays: the disk will be full then, and the next line says so.
+func (f *Folder) removeOld(length int64) {
+	f.unlooked = 0
 	if f.limits.MaxAge <= 0 && f.limits.MaxTotalBytes <= 0 {
 		return
 	}
 	files, total := f.list()
+	total += max(length, f.limits.unlooked())
 	newest := map[string]string{}
 	for i := range files {
 		newest[files[i].server] = files[i].path
 	}
+	slices.SortStableFunc(files, func(a, b kept) int { return a.changed.Compare(b.changed) })
 	now := f.now()
 	for i := range files {
 		k := &files[i]
-		if newest[k.server] == k.path && now.Sub(k.begun) < 2*day {
+		if k.path == f.file.Name() || newest[k.server] == k.path && now.Sub(k.changed) < idle {
 			continue // its server may be writing to it
 		}
 		tooOld := f.limits.MaxAge > 0 && now.Sub(k.changed) > f.limits.MaxAge

@@ -104,6 +104,7 @@ func TestOldFilesAreRemovedAndNoneThatIsInUse(t *testing.T) {
 	age(t, dir, "gone", start)
 	c.pass(100 * 24 * time.Hour)
 	write(t, other, "today")
+	age(t, dir, "other", c.now())
 	f := audit.NewFolder(dir, "shop", c.now)
 	defer f.Close()
 	f.Limit(audit.FolderLimits{MaxAge: 90 * 24 * time.Hour})
@@ -127,8 +128,56 @@ func TestTheOldestOfTooManyAreRemoved(t *testing.T) {
 		write(t, f, fmt.Sprintf("line %03d", i))
 	}
 	got := filesIn(t, dir)
-	if len(got) > 6 || got[len(got)-1] != "line 019\n" || strings.Contains(strings.Join(got, ""), "line 003") {
+	if len(got) > 4 || got[len(got)-1] != "line 019\n" || strings.Contains(strings.Join(got, ""), "line 003") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// The bound holds after each line, not only when a file is full; and what is older goes first, whosever it is.
+func TestTheFolderIsBoundedBetweenNewFiles(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	gone := audit.NewFolder(dir, "gone", c.now)
+	write(t, gone, strings.Repeat("x", 299))
+	age(t, dir, "gone", c.now())
+	c.pass(2 * time.Hour)
+	f := audit.NewFolder(dir, "shop", c.now)
+	defer f.Close()
+	f.Limit(audit.FolderLimits{MaxFileBytes: 300, MaxTotalBytes: 1000})
+	for i := range 200 {
+		write(t, f, fmt.Sprintf("line %04d", i))
+		age(t, dir, "shop", c.now())
+		got := strings.Join(filesIn(t, dir), "")
+		if len(got) > 1000 {
+			t.Fatalf("after line %d there are %d bytes, want 1000 at most", i, len(got))
+		}
+		if !strings.Contains(got, "line 0000\n") && strings.Contains(got, "xxx") {
+			t.Fatalf("after line %d an older file is there, and the first line is not", i)
+		}
+	}
+	if got := filesIn(t, dir); len(strings.Join(got, "")) < 600 {
+		t.Errorf("only %d bytes are left", len(strings.Join(got, "")))
+	}
+}
+
+// A server that did not write for long finds its file removed, and writes to another one.
+func TestAFileThatAnotherServerRemovedGetsNoMoreLines(t *testing.T) {
+	dir, c := t.TempDir(), newClock()
+	quiet, busy := audit.NewFolder(dir, "quiet", c.now), audit.NewFolder(dir, "busy", c.now)
+	defer quiet.Close()
+	defer busy.Close()
+	write(t, quiet, strings.Repeat("q", 99))
+	age(t, dir, "quiet", c.now())
+	c.pass(2 * time.Hour)
+	busy.Limit(audit.FolderLimits{MaxFileBytes: 100, MaxTotalBytes: 400})
+	for range 4 {
+		write(t, busy, strings.Repeat("b", 89))
+	}
+	if got := strings.Join(filesIn(t, dir), ""); strings.Contains(got, "q") {
+		t.Fatalf("the quiet server's file is there: %q", got)
+	}
+	write(t, quiet, "and again")
+	if got := strings.Join(filesIn(t, dir), ""); !strings.Contains(got, "and again\n") {
+		t.Errorf("the line is lost: %q", got)
 	}
 }
 

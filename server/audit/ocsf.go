@@ -92,7 +92,7 @@ type (
 	ocsfQuery struct {
 		Name  string `json:"name"`
 		Query string `json:"query_string"`
-		Bytes int    `json:"bytes"`
+		Bytes int    `json:"bytes,omitempty"`
 	}
 	ocsfContext struct {
 		Role        int         `json:"ai_role_id"`
@@ -147,6 +147,7 @@ var ocsfActivities = map[string]int{"Read": 1, "Update": 2, "Query": 4, "Write":
 // table, and is something else.
 func activityOf(operation string) string {
 	operation = strings.TrimPrefix(operation, "export:")
+	operation, _, _ = strings.Cut(operation, ":") // action:refund, bulk:update
 	switch operation {
 	case "get", "related", "history", "describe":
 		return "Read"
@@ -159,9 +160,6 @@ func activityOf(operation string) string {
 	case "delete":
 		return "Delete"
 	case "bulk", "transact", "undo", "action":
-		return "Write"
-	}
-	if strings.HasPrefix(operation, "action:") {
 		return "Write"
 	}
 	return "Other"
@@ -248,6 +246,12 @@ func (r *Record) event(m *moment) any {
 	}
 	if r.Rows != nil {
 		e.Unmapped["rows"] = *r.Rows
+	}
+	if r.Of != "" {
+		e.Unmapped["rows_of"] = cut(r.Of)
+	}
+	if r.Question != "" {
+		e.Query = &ocsfQuery{Name: cut(r.Tool), Query: r.Question}
 	}
 	return e
 }

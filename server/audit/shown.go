@@ -1,6 +1,10 @@
 package audit
 
-import "github.com/mcp-admin/mcp-admin-operator/server/jsontext"
+import (
+	"slices"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
+)
 
 // Shown tells which rows an answer has, and which of their fields.
 type Shown struct {
@@ -58,6 +62,27 @@ func (s *Shown) rows(array, columns []byte) {
 		s.Rows++
 		if id, ok := jsontext.Element(row, at); ok && at >= 0 {
 			s.id(id)
+		}
+	}
+}
+
+// Row notes one row of those that come one by one: an object, or an array whose values have the names Fields.
+func (s *Shown) Row(row []byte) {
+	s.Rows++
+	if s.IDs == nil || len(s.IDs) == MaxIDs {
+		return
+	}
+	if row[0] == '[' {
+		if at := slices.Index(s.Fields, "id"); at >= 0 {
+			if id, ok := jsontext.Element(row, at); ok {
+				s.id(id)
+			}
+		}
+		return
+	}
+	for quoted, value := range jsontext.Inside(row) {
+		if string(quoted) == `"id"` {
+			s.id(value)
 		}
 	}
 }

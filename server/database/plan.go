@@ -26,6 +26,19 @@ func NewSource(table *Table, policy Condition) Source { return Source{table: tab
 // Table is the table that is read. A table of groups has a column for each key and measure.
 func (s Source) Table() *Table { return s.table }
 
+// Base is the table of the database from which the rows come: that of the rows that are grouped or numbered.
+func (s Source) Base() *Table {
+	switch {
+	case s.filling != nil:
+		return s.filling.From.Base()
+	case s.windows != nil:
+		return s.windows.From.Base()
+	case s.groups != nil:
+		return s.groups.From.Base()
+	}
+	return s.table
+}
+
 // Groups returns the grouping whose groups are read, perhaps with windows; nil if the rows are a table's.
 func (s Source) Groups() *Grouping { return s.groups }
 

@@ -5,7 +5,6 @@ package otlp
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc"
@@ -93,7 +92,7 @@ func newExporter(s *tracing.Settings) (sdklog.Exporter, error) {
 		}
 		return otlploggrpc.New(ctx, options...)
 	}
-	options := []otlploghttp.Option{otlploghttp.WithTimeout(exportTimeout), otlploghttp.WithEndpointURL(strings.TrimSuffix(s.URL, "/") + "/v1/logs")}
+	options := []otlploghttp.Option{otlploghttp.WithTimeout(exportTimeout), otlploghttp.WithEndpointURL(s.PathURL("/v1/logs"))}
 	if len(s.Headers) > 0 {
 		options = append(options, otlploghttp.WithHeaders(s.Headers))
 	}

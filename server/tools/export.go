@@ -37,7 +37,7 @@ func (set *Set) RefuseExport(ctx context.Context, link *call.ExportLink, outcome
 // fetch is the call of a link, made anew.
 func (set *Set) fetch(ctx context.Context, token access.Token, link *call.ExportLink) *call.Call {
 	c := set.newCall(ctx, token, call.FindOperation(link.Operation))
-	c.Model, c.Now, c.Fetch = link.Model, link.Asked, &call.Fetch{Link: link}
+	c.Model, c.Now, c.Fetch = link.Model, link.Asked, call.NewFetch(&set.settings, link)
 	return c
 }
 

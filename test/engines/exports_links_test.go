@@ -78,6 +78,33 @@ func exportLinks(t *testing.T, s *suite, ahead *atomic.Int64) {
 			t.Errorf("the log has the link")
 		}
 	})
+	s.check(t, "the audit says which rows left", func(t *testing.T) {
+		set := func(level string) { s.endpoint.Apply(func(c *contract.Config) { c.Endpoint.AuditLines.Reads = level }) }
+		defer set("")
+		for _, tc := range []struct{ reads, tool, arguments, fields, ids, asked string }{
+			{contract.AuditRows, "list_book", `{"export":"csv","fields":["title"],"filters":{"region":"emea"},"order_by":["id"]}`, `["id","title"]`, `["1","2","5"]`, `{\"export\":\"csv\",\"fields\":[\"title\"],\"filters\":{\"region\":\"?\"},\"order_by\":[\"id\"]}`},
+			{contract.AuditRows, "list_book", `{"export":"ndjson","fields":["title"],"filters":{"id__in":[2,1]},"order_by":["-id"]}`, `["id","title"]`, `["2","1"]`, `{\"export\":\"ndjson\",\"fields\":[\"title\"],\"filters\":{\"id__in\":[\"?\"]},\"order_by\":[\"-id\"]}`},
+			{contract.AuditRows, "list_book", `{"export":"csv","filters":{"id":987654},"fields":["title"]}`, `["id","title"]`, `[]`, `{\"export\":\"csv\",\"fields\":[\"title\"],\"filters\":{\"id\":\"?\"}}`},
+			{contract.AuditSummary, "list_book", `{"export":"csv","fields":["title"],"filters":{"id":1}}`, `["id","title"]`, `[]`, `{\"export\":\"csv\",\"fields\":[\"title\"],\"filters\":{\"id\":\"?\"}}`},
+		} {
+			set(tc.reads)
+			s.endpoint.Log.Reset()
+			uri, _ := s.asks(t, "exporter", tc.tool, tc.arguments)
+			fetch(t, http.MethodGet, uri)
+			lines := s.endpoint.Log.Lines(`"outcome":"ok"`)
+			if len(lines) != 1 {
+				t.Fatalf("the audit has %v", lines)
+			}
+			for _, want := range []string{`"fields":` + tc.fields, `"ids":` + tc.ids, `"asked":"{`} {
+				if !strings.Contains(lines[0], want) {
+					t.Errorf("%s: %s is not in %s", tc.arguments, want, lines[0])
+				}
+			}
+			if asked := s.endpoint.Log.Lines(`"asked":"` + tc.asked + `"`); len(asked) == 0 {
+				t.Errorf("%s is not in %v", tc.asked, s.endpoint.Log.Lines(`"audit"`))
+			}
+		}
+	})
 	s.check(t, "a second fetch", func(t *testing.T) {
 		uri, _ := s.asks(t, "exporter", "list_book", `{"export":"csv"}`)
 		if got := fetch(t, http.MethodGet, uri); got.status != http.StatusOK {

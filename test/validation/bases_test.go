@@ -168,7 +168,7 @@ kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, network: {service: {loadBalancerClass: a, externalTrafficPolicy: Local}}}
 ---
 kind: MCPEndpoint
-spec: {database: {sqlite: {emptyDir: {}}}, observability: {podMonitor: {}, audit: {files: {claimRef: {name: logs}, retentionPeriod: 2160h}}}, network: {networkPolicy: {from: [{podSelector: {}}]}}}
+spec: {database: {sqlite: {emptyDir: {}}}, observability: {podMonitor: {}, audit: {files: {claimRef: {name: logs}, maxFileBytes: 1048576, maxTotalBytes: 2097152, retentionPeriod: 2160h}}}, network: {networkPolicy: {from: [{podSelector: {}}]}}}
 ---
 kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, observability: {tracing: {endpoint: "http://user@collector:4317"}}}

@@ -14,7 +14,7 @@ var kept = map[string]bool{}
 
 func init() {
 	for name := range strings.FieldsSeq(`name namespace endpointRef model models table schema schemas groups verbs actions fields field column columns
-		hide hidden mask masked readOnly type kind key engine access mode reads format statementTimeout interval protocol sampler level issuer
+		hide hidden mask masked readOnly type kind key engine access mode reads format delivery recordArguments recordStatements statementTimeout interval protocol sampler level issuer
 		catalogue structuredContent searchMode search orderBy versionField foreignKey relation through tokenAttribute callerAttribute
 		exposure targetPort className secretName ttl expiry every policy delete onDelete listed examples metrics nullable unit ordering
 		imagePullPolicy whenUnsatisfiable topologyKey operator effect cpu memory storage minAvailable maxUnavailable`) {
@@ -109,7 +109,15 @@ const blotted = "(blotted out)"
 // blot takes out what looks like a secret.
 func blot(text []byte) []byte {
 	for _, like := range secretLike {
-		text = like.ReplaceAll(text, []byte("${1}"+blotted))
+		text = like.ReplaceAllFunc(text, func(found []byte) []byte {
+			if severity.Match(found) {
+				return found
+			}
+			return like.ReplaceAll(found, []byte("${1}"+blotted))
+		})
 	}
 	return text
 }
+
+// severity is how PostgreSQL begins a message, in which no secret stands: "wrong password: FATAL: password authentication failed".
+var severity = regexp.MustCompile(`: (?:FATAL|ERROR|PANIC):$`)

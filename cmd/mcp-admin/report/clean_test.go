@@ -12,7 +12,7 @@ func TestASpecKeepsNamesAndSettingsAlone(t *testing.T) {
 		"server":{"replicas":3,"podTemplate":{"spec":{"containers":[{"env":[{"name":"A","value":"HUNTED"}]}]}},"annotations":{"a":"HUNTED"}},
 		"actions":[{"name":"refund","sql":{"statements":["UPDATE x SET y = 'HUNTED'"]},"webhook":{"url":"https://u:HUNTED@host/HUNTED","secretRef":{"name":"hook"}},
 		"description":"the password is HUNTED"}],"rowPolicies":[{"name":"own","groups":["clerks"],"filters":[{"field":"region","value":"HUNTED"}]}],
-		"someNewField":"HUNTED","attributes":{"region":"HUNTED"}}`
+		"observability":{"tracing":{"recordArguments":"Names","recordStatements":"Text"},"audit":{"delivery":"Required"}},"someNewField":"HUNTED","attributes":{"region":"HUNTED"}}`
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestASpecKeepsNamesAndSettingsAlone(t *testing.T) {
 	if strings.Contains(string(out), "HUNTED") {
 		t.Errorf("left in: %s", out)
 	}
-	for _, want := range []string{`"name":"shop-db"`, `"schemas":["stock"]`, `"maxConnections":5`, `"replicas":3`, `"name":"refund"`, `"name":"hook"`, `"groups":["clerks"]`} {
+	for _, want := range []string{`"name":"shop-db"`, `"schemas":["stock"]`, `"maxConnections":5`, `"replicas":3`, `"name":"refund"`, `"name":"hook"`, `"groups":["clerks"]`, `"recordArguments":"Names"`, `"recordStatements":"Text"`, `"delivery":"Required"`} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("%s is not left in %s", want, out)
 		}
@@ -45,6 +45,7 @@ func TestWhatLooksLikeASecretIsBlottedOut(t *testing.T) {
 		"eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.HUNTED":                        "(blotted out)",
 		"a -----BEGIN PRIVATE KEY-----\nHUNTED\n-----END PRIVATE KEY----- b": "a (blotted out) b",
 		`password authentication failed for user "shop"`:                     `password authentication failed for user "shop"`,
+		"wrong password: FATAL: password authentication failed":              "wrong password: FATAL: password authentication failed",
 		"the Secret shop-db has no key uri":                                  "the Secret shop-db has no key uri",
 	} {
 		if got := string(blot([]byte(text))); got != want {

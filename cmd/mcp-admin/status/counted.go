@@ -233,7 +233,7 @@ func (s *Status) warn() {
 		return
 	}
 	for _, pod := range c.DatabaseDown {
-		warn("MCPDatabaseDown", "pod %s does not reach the database", pod)
+		warn("MCPDatabaseDown", "pod %s: its newest attempt to connect to the database failed", pod)
 	}
 	for _, pod := range c.ConfigRefused {
 		warn("MCPConfigRefused", "pod %s refuses its Config", pod)

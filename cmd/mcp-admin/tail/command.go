@@ -48,7 +48,8 @@ order of their times: who (the MCPToken), what, on which rows, and what came of 
 have lines, with the cause. Calls that read have lines if the endpoint asks for them (spec.observability.audit.reads).
 
 With -f it goes on: through restarts of containers, and with new pods. Of a container that was restarted, the log of the one
-before is read, too. With -o json each line is as the server wrote it, with the pod's name; lines in the format OCSF are read, too.
+before is read, too. With -o json each line is as the server wrote it, with the pod's name; lines in the format OCSF are read, too, and printed in the
+form of the others.
 Logs of pods that are gone are gone, and tail says so: for a record that stays, let the endpoint keep an audit table (spec.audit), and
 its lines in files (spec.observability.audit.files). --journal-as reads the table beside the logs, through the endpoint, as the holder of
 an MCPToken that may view it: a line for each call that changed something and that no log tells of.

@@ -20,7 +20,8 @@ type ocsfEvent struct {
 	Source struct{ IP string } `json:"src_endpoint"`
 	Table  struct{ Name string }
 	Query  struct {
-		Text string `json:"query_string"`
+		Text  string `json:"query_string"`
+		Bytes int
 	} `json:"query_info"`
 	Context struct {
 		Name, UID string
@@ -40,6 +41,7 @@ type ocsfEvent struct {
 		RowsOf    string `json:"rows_of"`
 		Issuer    string
 		More      int `json:"more_refused"`
+		Seconds   *float64
 	}
 }
 
@@ -73,9 +75,9 @@ func (r *record) readEvent(text []byte) bool {
 		return false
 	}
 	*r = record{
-		Time: time.UnixMilli(e.Time), Token: user.UID, Tool: e.Metadata.Tool, Model: e.Table.Name, Operation: e.Unmapped.Operation,
+		Time: time.UnixMilli(e.Time).UTC(), Token: user.UID, Tool: e.Metadata.Tool, Model: e.Table.Name, Operation: e.Unmapped.Operation,
 		IDs: e.Unmapped.IDs, Fields: e.Unmapped.Fields, RowsOf: e.Unmapped.RowsOf, Rows: e.Unmapped.Rows, Changed: e.Unmapped.Changed, DryRun: e.Unmapped.DryRun,
-		Outcome: e.StatusCode, Call: e.Metadata.Call, Asked: e.Query.Text, Address: e.Source.IP, Client: e.Actor.App, Request: e.Context.Name, Trace: e.Context.UID,
+		Outcome: e.StatusCode, Call: e.Metadata.Call, Asked: e.Query.Text, Bytes: e.Query.Bytes, Seconds: e.Unmapped.Seconds, Address: e.Source.IP, Client: e.Actor.App, Request: e.Context.Name, Trace: e.Context.UID,
 	}
 	if user.Name != user.UID {
 		r.Subject = user.Name

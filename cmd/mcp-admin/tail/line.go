@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -61,8 +62,40 @@ type record struct {
 	More      int    `json:"more_refused"`
 }
 
-// outcomeRefused is the outcome of a caller that was not let in.
-const outcomeRefused = "refused"
+// auditMessage is the message of all audit lines.
+const auditMessage = "audit"
+
+// line is the record as the server writes it in its own format; members that say nothing are left out.
+func (r *record) line() []byte {
+	r.Message = auditMessage
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil
+	}
+	var members map[string]any
+	if json.Unmarshal(text, &members) != nil {
+		return nil
+	}
+	maps.DeleteFunc(members, func(_ string, value any) bool {
+		return value == nil || value == "" || value == float64(0) || value == false
+	})
+	if r.Rows != nil {
+		members["rows"] = *r.Rows
+	}
+	text, err = json.Marshal(members)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// The outcomes that are neither "ok" nor the code of an error.
+const (
+	// outcomeRefused is that of a caller that was not let in.
+	outcomeRefused = "refused"
+	// outcomeIntent is that of a line before something is done, and of the link to an export.
+	outcomeIntent = "intent"
+)
 
 // parse reads a line of a log. If the log is timed, each line begins with the time at which the log took it; else the line
 // has only its own. audit is false for one that is no audit line.
@@ -76,8 +109,11 @@ func parse(pod string, logged []byte, timed bool) (l line, audit bool) {
 		}
 		l.logged, l.text = at, text
 	}
-	if (json.Unmarshal(l.text, &l.record) != nil || l.record.Message != "audit") && !l.record.readEvent(l.text) {
-		return l, false
+	if json.Unmarshal(l.text, &l.record) != nil || l.record.Message != auditMessage {
+		if !l.record.readEvent(l.text) {
+			return l, false
+		}
+		l.text = l.record.line()
 	}
 	if l.at = l.record.Time; l.at.IsZero() {
 		l.at = l.logged
@@ -182,7 +218,7 @@ func printText(screen *output.Screen, l line) error {
 		what += " (" + strings.Join(r.Fields, ", ") + ")"
 	}
 	outcome := screen.Styled(output.Good, output.Printable(r.Outcome))
-	if r.Outcome != "ok" && r.Outcome != "intent" {
+	if r.Outcome != "ok" && r.Outcome != outcomeIntent {
 		outcome = screen.Styled(output.Bad, output.Printable(cmp.Or(r.Cause, r.Outcome)))
 	}
 	if r.More > 0 {

@@ -76,7 +76,7 @@ func (r *reader) read(ctx context.Context, endpoint *v1alpha1.MCPEndpoint, show 
 func (r *reader) tellMissing(pods []corev1.Pod, spec *v1alpha1.MCPEndpointSpec) {
 	elsewhere := "; spec.observability.audit.files would have kept them"
 	if files := spec.Observability.Audit.Files; files != nil {
-		elsewhere = fmt.Sprintf("; claim %s has them, in its folder %s", files.ClaimRef.Name, r.endpoint.Name)
+		elsewhere = fmt.Sprintf("; claim %s has, in its folder %s, what pods wrote since files are on", files.ClaimRef.Name, r.endpoint.Name)
 	}
 	switch {
 	case r.journal != nil:

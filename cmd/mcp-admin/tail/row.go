@@ -37,6 +37,7 @@ func (o *options) shownOfRow(show func(line) error) func(line) error {
 		case of != o.row.model:
 		case slices.Contains(r.IDs, o.row.id):
 			return show(l)
+		case r.Outcome == outcomeIntent: // the line of what came of it counts
 		case r.Rows != nil && *r.Rows > len(r.IDs) || r.Changed > len(r.IDs):
 			o.unnamed++
 		}
@@ -47,6 +48,6 @@ func (o *options) shownOfRow(show func(line) error) func(line) error {
 // tellUnnamed says how many lines may be of the row and do not say.
 func (o *options) tellUnnamed(errOut io.Writer) {
 	if o.unnamed > 0 {
-		fmt.Fprintf(errOut, "# lines of %s that may be of it, and do not name all of their rows: %d. A line has at most 100 ids; without audit.reads: Rows, calls that read have none\n", o.row.model, o.unnamed)
+		fmt.Fprintf(errOut, "# lines of %s that may be of it, and do not name all of their rows: %d. A line has at most 100 ids; without audit.reads: Rows, calls that read and exports have none\n", o.row.model, o.unnamed)
 	}
 }

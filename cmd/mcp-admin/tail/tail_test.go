@@ -53,6 +53,21 @@ func TestAnEventOfOCSFIsReadLikeALine(t *testing.T) {
 	}
 }
 
+// What jq finds in lines of one format it finds in those of the other.
+func TestEventsOfOCSFArePrintedAsLines(t *testing.T) {
+	for text, want := range map[string]string{
+		event:   `{"address":"10.1.2.3","call":"c1","changed":1,"client":"ledger","fields":["status"],"ids":["7"],"model":"order","msg":"audit","operation":"update","outcome":"ok","subject":"ann","time":"2026-11-22T10:00:00.1Z","token":"shop/agent","tool":"update_order","pod":"shop-0"}`,
+		refusal: `{"address":"10.1.2.3","cause":"expired","client":"ledger","condition":"Expired","more_refused":12,"msg":"audit","operation":"authenticate","outcome":"refused","time":"2026-11-22T10:00:00.1Z","token":"shop/agent","token_id":"mcp_K65skIkwURV9294z","pod":"shop-0"}`,
+	} {
+		l, _ := parse("shop-0", []byte(text), false)
+		var b bytes.Buffer
+		o := options{format: output.JSON}
+		if err := o.printer(&b)(l); err != nil || strings.TrimSpace(b.String()) != want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, b.String(), want)
+		}
+	}
+}
+
 // Callers that were not let in, in both formats.
 const (
 	refused = `{"time":"2026-11-22T10:00:00.1Z","level":"INFO","msg":"audit","token":"shop/agent","token_id":"mcp_K65skIkwURV9294z","operation":"authenticate","cause":"expired","condition":"Expired","more_refused":12,"outcome":"refused","address":"10.1.2.3","client":"ledger"}`
@@ -98,7 +113,7 @@ func TestWhatIsMissingIsToldWithWhereItMayBe(t *testing.T) {
 	spec.Audit = &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Name: "log_of_changes"}}
 	spec.Observability.Audit.Files = &v1alpha1.AuditFilesSpec{ClaimRef: v1alpha1.ClaimReference{Name: "audit-logs"}}
 	r.tellMissing(pods, &spec)
-	if len(told) != 2 || !strings.HasSuffix(told[0], "files would have kept them") || !strings.Contains(told[1], "claim audit-logs has them, in its folder books; table log_of_changes ") {
+	if len(told) != 2 || !strings.HasSuffix(told[0], "files would have kept them") || !strings.Contains(told[1], "claim audit-logs has, in its folder books, what pods wrote since files are on; table log_of_changes ") {
 		t.Errorf("got %q", told)
 	}
 }
@@ -237,6 +252,7 @@ func TestLinesOfARow(t *testing.T) {
 		`"tool":"get_order","model":"order","rows":1,"ids":["42"]`,
 		`"tool":"list_customer","model":"customer","rows":7`,
 		`"tool":"get_customer","model":"customer","rows":1,"ids":["4"]`,
+		`"tool":"list_customer","model":"customer","operation":"export:list","rows":7,"ids":[],"outcome":"intent"`,
 	} {
 		text += fmt.Sprintf("{\"time\":\"2026-11-22T10:00:0%dZ\",\"msg\":\"audit\",\"token\":\"shop/agent\",\"outcome\":\"ok\",%s}\n", i, l)
 	}

@@ -8,7 +8,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/seal"
 )
 
@@ -58,8 +60,8 @@ type Fetch struct {
 	Claim func() error
 	// To takes the file.
 	To File
-	// Rows is how many rows were written.
-	Rows int
+	// Shown tells of the rows that were written.
+	audit.Shown
 }
 
 // File takes a file; the first write is its beginning, and Flush its end. Errors are the reader's, or a *Withdrawn.
@@ -130,12 +132,27 @@ func (c *Call) AnswerExport(format string, rows int) ([]byte, error) {
 		URI: answer.Export.URI, Name: name, MIMEType: mimeType,
 		Description: fmt.Sprintf("%d rows of %s, to GET once and before %s", rows, link.Model, answer.Export.Expires),
 	}
-	c.ID, c.Record.Operation, c.Record.Rows = link.ID, ExportOperation+link.Operation, &rows
+	c.ID, c.Record.Rows = link.ID, &rows
+	c.recordExport()
 	return json.Marshal(answer)
 }
 
 // ExportOperation stands before an operation in the audit log, if its rows are exported.
 const ExportOperation = "export:"
+
+// recordExport tells the audit what is exported.
+func (c *Call) recordExport() {
+	c.Record.Operation, c.Record.Of, c.Record.Question = ExportOperation+c.Op.Name, c.Reading.RowsOf, audit.Question(c.Raw)
+}
+
+// NewFetch is the fetching of a link.
+func NewFetch(settings *Settings, link *ExportLink) *Fetch {
+	f := &Fetch{Link: link}
+	if settings.AuditReads == contract.AuditRows {
+		f.IDs = []string{}
+	}
+	return f
+}
 
 // exportLink is the link of the call.
 func (c *Call) exportLink(format string) (*ExportLink, error) {
@@ -167,7 +184,8 @@ func (c *Call) AuditExport(outcome string) error {
 	generic := c.Generic
 	defer func() { c.Generic = generic }()
 	c.Generic = c.Fetch.Link.Generic
-	c.ID, c.Record.Operation, c.Record.Rows = c.Fetch.Link.ID, ExportOperation+c.Op.Name, &c.Fetch.Rows
+	c.ID, c.Record.Rows, c.Record.IDs, c.Record.Fields = c.Fetch.Link.ID, &c.Fetch.Rows, c.Fetch.IDs, c.Fetch.Fields
+	c.recordExport()
 	return c.TellAudit(outcome)
 }
 

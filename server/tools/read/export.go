@@ -87,7 +87,7 @@ func (e *Export) Page(plan *database.Select) ([]byte, error) {
 	whole.Limit, _ = e.most()
 	whole.More, whole.Total, whole.Cursor, whole.MaxBytes, whole.MaxValue = true, database.TotalNone, nil, 0, maxExportValue
 	whole.Form, whole.Stream = file.form(), stream
-	if err := file.begin(whole.ColumnNames()); err != nil {
+	if err := e.begin(file, whole.ColumnNames()); err != nil {
 		return nil, unwritten(err)
 	}
 	_, page, err := e.call.DB.Select(e.call.Ctx, &whole, nil)
@@ -108,7 +108,7 @@ func (e *Export) Report(report *database.Report) ([]byte, error) {
 	stream.Row = func(members []database.Output, text []byte) error {
 		if !begun {
 			begun = true
-			if err := file.begin((&database.Select{Output: members}).ColumnNames()); err != nil {
+			if err := e.begin(file, (&database.Select{Output: members}).ColumnNames()); err != nil {
 				return err
 			}
 		}
@@ -119,7 +119,7 @@ func (e *Export) Report(report *database.Report) ([]byte, error) {
 	whole.Form, whole.MaxBytes, whole.MaxValue, whole.Stream = file.form(), 0, maxExportValue, stream
 	_, reported, err := e.call.Reports.Report(e.call.Ctx, &whole, nil)
 	if err == nil && !begun {
-		if err := file.begin(reported.Columns); err != nil {
+		if err := e.begin(file, reported.Columns); err != nil {
 			return nil, unwritten(err)
 		}
 	}
@@ -179,13 +179,19 @@ func (e *Export) within(rows int) int {
 	return rows
 }
 
-// stream counts the rows of a file while they are written.
+// begin begins a file whose rows have members of these names.
+func (e *Export) begin(file rowFile, names []string) error {
+	e.call.Fetch.Fields = names
+	return file.begin(names)
+}
+
+// stream notes the rows of a file while they are written.
 func (e *Export) stream(file rowFile) *database.Stream {
 	return &database.Stream{Within: exportTime, Row: func(members []database.Output, row []byte) error {
 		if err := file.row(members, row); err != nil {
 			return err
 		}
-		e.call.Fetch.Rows++
+		e.call.Fetch.Row(row)
 		return nil
 	}}
 }

@@ -14,9 +14,10 @@ import (
 type AuditFilesSpecApplyConfiguration struct {
 	// claimRef names a PersistentVolumeClaim of the endpoint's namespace. Pods on several nodes need one with the access mode ReadWriteMany.
 	ClaimRef *ClaimReferenceApplyConfiguration `json:"claimRef,omitempty"`
-	// maxFileBytes is about how many bytes a file gets; 104857600 (100 MiB) when absent.
+	// maxFileBytes is about how many bytes a file gets; when absent a quarter of maxTotalBytes, at most 104857600 (100 MiB).
 	MaxFileBytes *int64 `json:"maxFileBytes,omitempty"`
-	// maxTotalBytes is how many bytes all files of the endpoint may have together: the oldest are removed. No bound when absent.
+	// maxTotalBytes is how many bytes all files of the endpoint may have together: those whose last lines are the oldest are removed. Each
+	// further pod may add a hundredth. No bound when absent.
 	MaxTotalBytes *int64 `json:"maxTotalBytes,omitempty"`
 	// retentionPeriod is how long a file stays after its last line; for ever when absent.
 	RetentionPeriod *v1.Duration `json:"retentionPeriod,omitempty"`
