@@ -97,14 +97,19 @@ func (k *Cluster) listChanged(ctx context.Context, namespace string) ([]v1alpha1
 	}
 	for _, i := range changed {
 		var one listed
-		text, err := k.endpoints(versions.Items[i].Namespace, versions.Items[i].Name).DoRaw(ctx)
-		if err != nil || json.Unmarshal(text, &one) != nil {
+		if !k.read(ctx, &versions.Items[i], &one) {
 			return nil, nil // it went meanwhile, or the person may list and not get
 		}
 		all[i] = one.endpoint()
 	}
 	k.seen.keep(namespace, all)
 	return all, nil
+}
+
+// read reads one endpoint, and reports whether that could be done.
+func (k *Cluster) read(ctx context.Context, version *metav1.PartialObjectMetadata, into *listed) bool {
+	text, err := k.endpoints(version.Namespace, version.Name).DoRaw(ctx)
+	return err == nil && json.Unmarshal(text, into) == nil
 }
 
 func readList(from io.Reader) ([]v1alpha1.MCPEndpoint, error) {

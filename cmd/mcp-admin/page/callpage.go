@@ -100,6 +100,7 @@ func (q *request) call() (any, error) {
 	}
 	token := tokenOfCall(c)
 	if d.Back, err = q.takeBack(c, objects); err != nil {
+		d.Back = nil
 		q.Unseen = append(q.Unseen, "whether you may take it back: "+Sentence(err))
 	}
 	if c.Model == "" || len(c.IDs) == 0 {

@@ -60,17 +60,30 @@ func (q *request) takeBack(c *lines.Call, objects *rights.Objects) (*takingBack,
 		b.Why = fmt.Sprintf("MCPToken %s has expired, and only with it the call can be taken back: give it a later expiry", key)
 		return b, nil
 	}
-	needs, err := q.source().CallNeeds(objects.Endpoint, token)
-	if err != nil {
-		b.Why = err.Error()
-		return b, nil
+	return b, q.tellNeeds(b, objects.Endpoint, token)
+}
+
+// tellNeeds says which right the person lacks to call as the token, or why nobody can.
+func (q *request) tellNeeds(b *takingBack, endpoint *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken) error {
+	needs, none := q.source().CallNeeds(endpoint, token)
+	if b.Why = messageOf(none); b.Why != "" {
+		return nil
 	}
 	for i := range needs {
-		if b.Missing, err = q.may(&needs[i]); err != nil || b.Missing != nil {
-			return b, err
+		missing, err := q.may(&needs[i])
+		if b.Missing = missing; err != nil || missing != nil {
+			return err
 		}
 	}
-	return b, nil
+	return nil
+}
+
+// messageOf is an error's message; "" if there is none.
+func messageOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // reversal is what taking a call back would do.
