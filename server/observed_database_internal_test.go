@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -46,7 +47,7 @@ func TestObservingAllocatesNothing(t *testing.T) {
 
 // A span names the table that was asked for, not the one that stands for groups, and not the one that a change refers to.
 func TestASpanNamesTheTableThatWasAskedFor(t *testing.T) {
-	of := func(name string) database.Source { return database.NewSource(&database.Table{Name: name}, nil) }
+	of := func(name string) database.Source { return access.Token{}.Unscoped(&database.Table{Name: name}) }
 	groups := (&database.Grouping{From: of("orders")}).Source()
 	check := database.Statement{Select: &database.Select{From: of("customer")}}
 	for _, row := range []struct {
