@@ -177,6 +177,9 @@ kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, observability: {tracing: {endpoint: "http://collector:99999"}, audit: {otlp: {endpoint: "http://collector:99999999999999999999"}}}}
 ---
 kind: MCPEndpoint
+spec: {database: {sqlite: {emptyDir: {}}}, observability: {audit: {files: {claimRef: {name: logs}, maxFileBytes: 4194304, maxTotalBytes: 2097152}}}}
+---
+kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, observability: {audit: {otlp: {endpoint: "ftp://collector:4317"}}}}
 ---
 kind: MCPEndpoint
