@@ -357,7 +357,7 @@ type MCPModelExposureStatus struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=128
 	Key []string `json:"key,omitempty"`
-	// foreignKeys are those of the table that lead from visible columns to another model.
+	// foreignKeys are the foreign keys of the table that lead from visible columns to other models.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -384,23 +384,6 @@ type MCPModelExposureStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision,omitempty"`
-}
-
-// ForeignKeyStatus is a foreign key that the database declares.
-type ForeignKeyStatus struct {
-	// columns are the columns of the key, in its order.
-	// +required
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:items:MinLength=1
-	// +kubebuilder:validation:items:MaxLength=128
-	Columns []string `json:"columns,omitempty"`
-	// model is the model that the rows name.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=40
-	Model string `json:"model,omitempty"`
 }
 
 // MCPModelExposureList is a list of MCPModelExposure.

@@ -61,3 +61,20 @@ type InlineSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	Max int32 `json:"max,omitempty"`
 }
+
+// ForeignKeyStatus is a foreign key that the database declares.
+type ForeignKeyStatus struct {
+	// columns are the columns of the key, in its order.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=128
+	Columns []string `json:"columns,omitempty"`
+	// model is the model that the rows name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	Model string `json:"model,omitempty"`
+}

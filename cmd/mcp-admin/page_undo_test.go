@@ -25,7 +25,7 @@ func (w *world) newestCall(b *pagetest.Browser, tool string) string {
 	return at
 }
 
-// Whoever may read the token's Secret, and connect to a pod, takes its call back; nobody else does, and is told what is missing.
+// A person can take a call back if they may read the token's Secret and connect to a pod. The page tells everybody else which right is missing.
 func (w *world) testPageUndo(t *testing.T) {
 	b := w.openPage(t, "-n", "shop")
 	total := func(want string) {

@@ -77,7 +77,7 @@ func TestThePageTakesACallBack(t *testing.T) {
 		t.Fatalf("the call that did it is not named:\n%s", text)
 	}
 
-	// Once is enough, and the one that did it can be taken back, too: then the row is what the call made of it.
+	// A call is taken back once. The undoing call can be taken back, too: the row is then as the first call left it.
 	if text := wants(t, b, change+"/undo", http.StatusOK, "<strong><bdi>conflict</bdi></strong>", "<th scope=\"row\"><bdi>price</bdi></th><td><bdi>1.80</bdi></td><td><bdi>18.00</bdi>"); strings.Contains(text, formOfAPage) {
 		t.Error("it offers what the endpoint refuses")
 	}

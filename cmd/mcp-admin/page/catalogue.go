@@ -121,7 +121,7 @@ func nodeOf(row *modelRow, callers int) node {
 	return n
 }
 
-// relations are those of the database, which the pods have told of, and those of the YAML.
+// relations returns the foreign keys that the pods report, and the relations that the YAML declares.
 func relations(m *rights.Matrix, objects *rights.Objects) []relation {
 	var all []relation
 	for i := range objects.Exposures {

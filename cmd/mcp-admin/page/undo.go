@@ -33,10 +33,10 @@ type takingBack struct {
 	LetIn string
 }
 
-// Can reports whether nothing is known that stands in the way. What the token may not do, its endpoint says.
+// Can reports whether the page knows no obstacle. The endpoint still checks the token's own rights.
 func (b *takingBack) Can() bool { return b.Why == "" && b.Missing == nil }
 
-// takeBack says how a call that changed something is taken back, and what stands in the way.
+// takeBack finds out how to take back a call that changed something, and what prevents it.
 func (q *request) takeBack(c *lines.Call, objects *rights.Objects) (*takingBack, error) {
 	key := tokenOfCall(c)
 	b := &takingBack{}
@@ -86,7 +86,7 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// reversal is what taking a call back would do.
+// reversal describes what would happen if a call were taken back.
 type reversal struct {
 	*takingBack
 	// Key names the call in a path.
@@ -101,7 +101,7 @@ type reversal struct {
 	Another       bool
 }
 
-// rowReversal is what happens to one row. Does is "update", "create" or "delete".
+// rowReversal describes what would happen to one row. Does is "update", "create" or "delete".
 type rowReversal struct {
 	Model, ID, Does string
 	Fields          []fieldChange
@@ -265,7 +265,7 @@ func (q *request) recordUndo(k *cluster.Cluster, objects *rights.Objects, key ty
 	return actions.Record(q.Context(), k.In(key.Namespace), &objects.Tokens[i], "CallTakenBack", message)
 }
 
-// takenBack is what the audit lines say of a call that took another back.
+// takenBack holds the audit lines of a call that took another call back.
 type takenBack struct {
 	// By is its id; "" if there was nothing to do. Key names its line; "" as long as it has not come.
 	By, Key string

@@ -91,9 +91,9 @@ func (r *record) line() []byte {
 
 // The outcomes that are neither "ok" nor the code of an error.
 const (
-	// outcomeRefused is that of a caller that was not let in.
+	// outcomeRefused stands in the line of a caller that was not let in.
 	outcomeRefused = "refused"
-	// outcomeIntent is that of a line before something is done, and of the link to an export.
+	// outcomeIntent stands in a line that comes before the change itself, and in the line about the link of an export.
 	outcomeIntent = "intent"
 )
 

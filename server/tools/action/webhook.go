@@ -68,7 +68,8 @@ func (e *actionCall) runWebhook() ([]byte, error) {
 func (e *actionCall) aboutRows(p *actionPlan) []call.Change {
 	about := make([]call.Change, len(p.rows))
 	for i, r := range p.rows {
-		about[i] = call.Change{Row: r, Action: call.ActionPrefix + e.declared.Name, Operation: e.call.Record.Operation, Before: r, After: r}
+		about[i] = e.changeOf(r, "")
+		about[i].Operation, about[i].Before, about[i].After = e.call.Record.Operation, r, r
 	}
 	return about
 }
@@ -170,7 +171,7 @@ func (e *actionCall) journalAll(p *actionPlan, message string) error {
 	}
 	return e.call.Own().Transact(e.call.Ctx, e.call.Settings.StatementTimeout, func(tx database.Tx) error {
 		for _, r := range p.rows {
-			if err := write.Record(&e.call.Request, tx, call.Change{Row: r, Action: call.ActionPrefix + e.declared.Name, Message: message}); err != nil {
+			if err := write.Record(&e.call.Request, tx, e.changeOf(r, message)); err != nil {
 				return err
 			}
 		}

@@ -117,7 +117,7 @@ func refused(d *contract.Decision, message string) error {
 	return &call.ToolError{Code: call.CodeApprovalDenied, Message: message, Payload: payload}
 }
 
-// errUsed is the error about an approval that was used before.
+// errUsed returns the error about an approval that was used before.
 func (h *held) errUsed(name string) error {
 	return call.Failf(call.CodeConflict, "this call was allowed once, as %s, and was done: nothing was changed now. If it is to be done again, call with an %s that you have not used", name, call.KeyName)
 }

@@ -130,7 +130,7 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 	before.State, before.By, before.Ended = contract.ApprovalSuperseded, a.Name, &now
 	r.changed(before)
 	if allowed == nil || allowed.State != contract.ApprovalApproved {
-		return &call.WaitsError{Answer: e.waits(met)}
+		return &call.WaitsError{Answer: e.answer}
 	}
 	message := "the rows have changed since " + before.Name + " was allowed, so that the call would do something else: nothing was changed. It waits as a new approval; look at the rows, and ask again with the same arguments once that is allowed"
 	return &call.ToolError{Code: call.CodeConflict, Message: message,

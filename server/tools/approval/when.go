@@ -15,7 +15,7 @@ import (
 // zeroTime is the moment by which conditions are read only to see whether they can be.
 var zeroTime time.Time
 
-// met are the policies that ask for an approval of what a call changed.
+// metBy returns the policies that ask for an approval of what a call changed.
 func (h *held) metBy(tx call.Reader, changes []call.Change, unnamed int) ([]*policy, error) {
 	var met []*policy
 	whole := []string{h.call.Op.Name, h.call.Record.Operation}

@@ -28,10 +28,5 @@ func Conditions(scope access.Scope, now time.Time, argument string, raw json.Raw
 func (c *EndpointConditions) Plan(where database.Condition) *database.Select {
 	m := c.rows.Scope.Model()
 	shown := []database.Output{KeyOutput(m, call.IDName)}
-	return &database.Select{From: c.rows.Scope.Source(), Joins: c.rows.joins, Output: shown, Where: both(where, c.all), Limit: 1}
-}
-
-// both joins two conditions.
-func both(a database.Condition, b database.And) database.Condition {
-	return append(database.And{a}, b...)
+	return &database.Select{From: c.rows.Scope.Source(), Joins: c.rows.joins, Output: shown, Where: append(database.And{where}, c.all...), Limit: 1}
 }

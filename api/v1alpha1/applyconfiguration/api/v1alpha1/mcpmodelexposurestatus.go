@@ -33,7 +33,7 @@ type MCPModelExposureStatusApplyConfiguration struct {
 	ReadOnlyColumns []string `json:"readOnlyColumns,omitempty"`
 	// key are the columns of the key, in its order.
 	Key []string `json:"key,omitempty"`
-	// foreignKeys are those of the table that lead from visible columns to another model.
+	// foreignKeys are the foreign keys of the table that lead from visible columns to other models.
 	ForeignKeys []ForeignKeyStatusApplyConfiguration `json:"foreignKeys,omitempty"`
 	// tools are the model's tools.
 	Tools []string `json:"tools,omitempty"`
