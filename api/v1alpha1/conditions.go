@@ -97,16 +97,6 @@ const (
 	ReasonApprovalPolicyInvalid = "ApprovalPolicyInvalid"
 	// ReasonAdmissionPolicyMissing: no decision is taken, as nobody checks who may decide.
 	ReasonAdmissionPolicyMissing = "AdmissionPolicyMissing"
-	// The reasons of the conditions of an MCPApproval, beside Expired.
-	ReasonWaiting       = "Waiting"
-	ReasonApproved      = "Approved"
-	ReasonOverridden    = "Overridden"
-	ReasonDenied        = "Denied"
-	ReasonExecuted      = "Executed"
-	ReasonWithdrawn     = "Withdrawn"
-	ReasonRowsChanged   = "RowsChanged"
-	ReasonPolicyChanged = "PolicyChanged"
-	ReasonTokenGone     = "TokenGone"
 	// ReasonRouted: agents are led to the server's pods.
 	ReasonRouted = "Routed"
 	// ReasonMonitored: the metrics of the server's pods are read.

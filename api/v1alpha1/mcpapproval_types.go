@@ -105,9 +105,17 @@ type ApprovalRequest struct {
 	Digest string `json:"digest,omitempty"`
 	// askTime is when the call was made first.
 	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Format=date-time
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`
 	AskTime metav1.Time `json:"askTime,omitempty,omitzero"`
 	// expiryTime is the moment from which the call cannot be allowed, and cannot run if it was.
 	// +required
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:Format=date-time
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`
 	ExpiryTime metav1.Time `json:"expiryTime,omitempty,omitzero"`
 	// rows is how many rows would change.
 	// +optional
@@ -348,6 +356,20 @@ const (
 	ApprovalExecuted   ApprovalState = "Executed"
 	ApprovalWithdrawn  ApprovalState = "Withdrawn"
 	ApprovalSuperseded ApprovalState = "Superseded"
+)
+
+// The reasons of the conditions of an MCPApproval, which is never Ready or not.
+const (
+	ApprovalReasonWaiting       = "Waiting"
+	ApprovalReasonApproved      = "Approved"
+	ApprovalReasonOverridden    = "Overridden"
+	ApprovalReasonDenied        = "Denied"
+	ApprovalReasonExpired       = "Expired"
+	ApprovalReasonExecuted      = "Executed"
+	ApprovalReasonWithdrawn     = "Withdrawn"
+	ApprovalReasonRowsChanged   = "RowsChanged"
+	ApprovalReasonPolicyChanged = "PolicyChanged"
+	ApprovalReasonTokenGone     = "TokenGone"
 )
 
 // MCPApprovalList is a list of MCPApproval.

@@ -42,12 +42,12 @@ func statusOf(a *v1alpha1.MCPApproval, ruling compile.Ruling, told report, isTol
 	if isTold {
 		switch ended := moment(&told.Approval); {
 		case told.State == contract.ApprovalExecuted && a.Status.State != v1alpha1.ApprovalExecuted:
-			state, reason, message, at = v1alpha1.ApprovalExecuted, v1alpha1.ReasonExecuted, "the call ran", ended
+			state, reason, message, at = v1alpha1.ApprovalExecuted, v1alpha1.ApprovalReasonExecuted, "the call ran", ended
 			status.Call = plain(told.Call, 128)
 		case told.State == contract.ApprovalWithdrawn && !a.Ended():
-			state, reason, message, at = v1alpha1.ApprovalWithdrawn, v1alpha1.ReasonWithdrawn, "the caller wants it no more", ended
+			state, reason, message, at = v1alpha1.ApprovalWithdrawn, v1alpha1.ApprovalReasonWithdrawn, "the caller wants it no more", ended
 		case told.State == contract.ApprovalSuperseded && !a.Ended():
-			state, reason, message, at = v1alpha1.ApprovalSuperseded, v1alpha1.ReasonRowsChanged, "the rows have changed since: the call would do something else", ended
+			state, reason, message, at = v1alpha1.ApprovalSuperseded, v1alpha1.ApprovalReasonRowsChanged, "the rows have changed since: the call would do something else", ended
 			if by := plain(told.By, 20); by != "" {
 				status.SupersededBy = v1alpha1.ApprovalName(a.Spec.EndpointRef.Name, by)
 				message += ", and waits as " + status.SupersededBy
@@ -148,7 +148,7 @@ func (r *Reconciler) tell(e *v1alpha1.MCPEndpoint, a *v1alpha1.MCPApproval, stat
 	}
 	severity := corev1.EventTypeNormal
 	approved := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionApproved)
-	if approved.Reason == v1alpha1.ReasonOverridden {
+	if approved.Reason == v1alpha1.ApprovalReasonOverridden {
 		severity, reason = corev1.EventTypeWarning, "ApprovalOverridden"
 		cluster.ApprovalOverrides.Inc()
 	}

@@ -49,34 +49,34 @@ func Rule(a *v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPT
 		ruling.Decisions[i] = judgeDecision(a, &a.Spec.Decisions[i], force)
 	}
 	if token == nil || string(token.UID) != request.TokenUID {
-		return ruling.end(v1alpha1.ApprovalSuperseded, v1alpha1.ReasonTokenGone, "the MCPToken is gone, or another one has its name")
+		return ruling.end(v1alpha1.ApprovalSuperseded, v1alpha1.ApprovalReasonTokenGone, "the MCPToken is gone, or another one has its name")
 	}
 	for i := range request.Policies {
 		p := e.Spec.FindApproval(request.Policies[i].Name)
 		if p == nil || ApprovalSum(p) != request.Policies[i].Sum {
-			return ruling.end(v1alpha1.ApprovalSuperseded, v1alpha1.ReasonPolicyChanged,
+			return ruling.end(v1alpha1.ApprovalSuperseded, v1alpha1.ApprovalReasonPolicyChanged,
 				fmt.Sprintf("the policy %s says something else by now; the call has to be made again", request.Policies[i].Name))
 		}
 	}
 	if by, comment := ruling.counted(a, v1alpha1.VerdictDeny); len(by) > 0 {
 		ruling.By, ruling.Comment = by, comment
-		return ruling.end(v1alpha1.ApprovalDenied, v1alpha1.ReasonDenied, "denied by "+strings.Join(by, ", "))
+		return ruling.end(v1alpha1.ApprovalDenied, v1alpha1.ApprovalReasonDenied, "denied by "+strings.Join(by, ", "))
 	}
 	if !now.Before(request.ExpiryTime.Time) {
-		return ruling.end(v1alpha1.ApprovalExpired, v1alpha1.ReasonExpired, "nobody allowed it in time, or it did not run in time")
+		return ruling.end(v1alpha1.ApprovalExpired, v1alpha1.ApprovalReasonExpired, "nobody allowed it in time, or it did not run in time")
 	}
 	if by, comment := ruling.counted(a, v1alpha1.VerdictOverride); len(by) > 0 {
 		ruling.By, ruling.Comment = by, comment
-		return ruling.end(v1alpha1.ApprovalApproved, v1alpha1.ReasonOverridden, "allowed by "+strings.Join(by, ", ")+" against the policies (override)")
+		return ruling.end(v1alpha1.ApprovalApproved, v1alpha1.ApprovalReasonOverridden, "allowed by "+strings.Join(by, ", ")+" against the policies (override)")
 	}
 	if missing := ruling.missing(a); missing != "" {
 		if force.Problem != "" {
 			missing = "no decision is taken: " + force.Problem
 		}
-		return ruling.end(v1alpha1.ApprovalWaiting, v1alpha1.ReasonWaiting, missing)
+		return ruling.end(v1alpha1.ApprovalWaiting, v1alpha1.ApprovalReasonWaiting, missing)
 	}
 	ruling.By, ruling.Comment = ruling.counted(a, v1alpha1.VerdictApprove)
-	return ruling.end(v1alpha1.ApprovalApproved, v1alpha1.ReasonApproved, "allowed by "+strings.Join(ruling.By, ", "))
+	return ruling.end(v1alpha1.ApprovalApproved, v1alpha1.ApprovalReasonApproved, "allowed by "+strings.Join(ruling.By, ", "))
 }
 
 func (r Ruling) end(state v1alpha1.ApprovalState, reason, message string) Ruling {
