@@ -82,6 +82,8 @@ const (
 	ReasonNamespacesNotWatched = "NamespacesNotWatched"
 	// ReasonAuditUnavailable: the audit table cannot be used, so nothing is written; the message says what makes it.
 	ReasonAuditUnavailable = "AuditUnavailable"
+	// ReasonAuditLinesFailing: a pod cannot write audit lines without which calls are refused; the message says why.
+	ReasonAuditLinesFailing = "AuditLinesFailing"
 	// ReasonRouted: agents are led to the server's pods.
 	ReasonRouted = "Routed"
 	// ReasonMonitored: the metrics of the server's pods are read.

@@ -64,7 +64,7 @@ func (w *world) testStatus(t *testing.T) {
 	w.expect(t, true, []string{"ask an administrator"}, "status", "shop", "-n", "shop", "--as", "nobody")
 }
 
-// Calls that fail because the disk for audit lines is full leave the endpoint Ready: status and doctor tell of the lines.
+// An endpoint whose calls fail because their audit lines cannot be written is not Ready, and status and doctor tell of the lines.
 func (w *world) testLostAuditLines(t *testing.T, pod *serverPod) {
 	e := &v1alpha1.MCPEndpoint{ObjectMeta: objectMeta("shop")}
 	deliver := func(how v1alpha1.AuditDelivery) {
@@ -80,9 +80,9 @@ func (w *world) testLostAuditLines(t *testing.T, pod *serverPod) {
 		out, err := w.command(update...)
 		return err != nil && strings.Contains(out, "unavailable: ")
 	})
-	w.eventually("the endpoint is Ready", func() bool {
-		_, ready := w.statusOf(t)
-		return ready
+	w.eventually("the endpoint is not Ready", func() bool {
+		out, err := w.command("doctor", "shop", "-n", "shop")
+		return err != nil && strings.Contains(out, "(WorkloadAvailable AuditLinesFailing)\n    kubectl logs deployment/shop-mcp -n shop\n")
 	})
 	const lost = "write_failed: standard output, or the claim of observability.audit.files, does not take them"
 	const required = "with delivery: Required a call whose line is not written fails with unavailable"
