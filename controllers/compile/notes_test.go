@@ -127,7 +127,7 @@ func TestLongListsAreNoted(t *testing.T) {
 func TestHeadersThatGoWithoutTLSAreNoted(t *testing.T) {
 	secret := &v1alpha1.SecretReference{Name: "collector-key"}
 	in := inputs()
-	in.Exposures = []v1alpha1.MCPModelExposure{exposure("order", time.Hour, nil)}
+	in.Exposures = []v1alpha1.MCPModelExposure{exposure("order", time.Hour, func(*v1alpha1.MCPModelExposureSpec) {})}
 	in.Endpoint.Spec.Observability.Tracing = &v1alpha1.TracingSpec{CollectorSpec: v1alpha1.CollectorSpec{Endpoint: "HTTP://otel:4317", HeadersSecretRef: secret}}
 	for endpoint, want := range map[string]int{"http://otel:4318": 2, "https://otel:4318": 1} {
 		in.Endpoint.Spec.Observability.Audit.OTLP = &v1alpha1.CollectorSpec{Endpoint: endpoint, HeadersSecretRef: secret}

@@ -24,7 +24,7 @@ func TestALinkIsFetchedWithoutAsking(t *testing.T) {
 			c.Tokens[i].Rules = append(c.Tokens[i].Rules, contract.Rule{Models: []string{"*"}, Verbs: []string{contract.VerbExport}})
 		}
 	})
-	l.set.settings.ExportsURL = "https://library.example.com/mcp/exports/"
+	l.set.settings.ExportsURL, l.set.settings.MaxExportRows = "https://library.example.com/mcp/exports/", 10
 	const asked = `{"export":"csv","fields":["title"],"order_by":["id"]}`
 	name := l.waits(ownerText, "list_book", asked)
 	if state := l.told(name).State; state != contract.ApprovalWaiting {
@@ -44,7 +44,7 @@ func TestALinkIsFetchedWithoutAsking(t *testing.T) {
 	if rows, result := l.set.Export(t.Context(), token, link, &file); rows != 2 || result.IsError {
 		t.Errorf("got %d rows, %s (%v), want 2", rows, result.Text, result.Cause)
 	}
-	if got := strings.Join(strings.Fields(file.String()), " "); got != "title Dune Emma" {
+	if got := strings.Join(strings.Fields(file.String()), " "); got != "id,title 1,Dune 2,Emma" {
 		t.Errorf("the file has %q", got)
 	}
 	if waiting := l.waiting.Page("").Approvals; len(waiting) != 1 || waiting[0].State != contract.ApprovalWaiting {

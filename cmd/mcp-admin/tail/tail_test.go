@@ -152,7 +152,7 @@ func TestAFolderOfFilesIsMergedByTime(t *testing.T) {
 	}
 	for token, want := range map[string]string{"": "x2 y3 x2", "agent": "x2 y3", "shop/agent": "x2 y3", "crm/agent": "", "other": "x2"} {
 		var b bytes.Buffer
-		o := options{format: output.CSV, file: dir, token: token}
+		o := options{format: output.CSV, file: dir, filter: filter{token: token}}
 		if err := o.readFile(nil, &b); err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestLinesOfARow(t *testing.T) {
 		t.Errorf("got %q", told.String())
 	}
 	for asked, want := range map[string]string{
-		"--row=custmer/42":     "# no line is of model custmer; they are of customer, order; did you mean customer?\n",
+		"--row=custmer/42":     "# no line is of model custmer; they are of customer, order, purchase; did you mean customer?\n",
 		"--row=order/7":        "# none of the 1 lines of order names 7\n",
 		"--token=agnt":         "# none of the 8 lines is of token agnt; they are of shop/agent; did you mean shop/agent?\n",
 		"--token=other/agent":  "# none of the 8 lines is of token other/agent; they are of shop/agent; did you mean shop/agent?\n",
