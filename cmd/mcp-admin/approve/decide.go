@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/acts"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 // lookEvery is how often the status is read.
@@ -119,6 +120,6 @@ func (d *decision) tell(ctx context.Context, k *cluster.Cluster, a *v1alpha1.MCP
 		fmt.Fprintf(out, "%s: %s\n", a.Name, a.EffectiveState())
 		return nil
 	}
-	fmt.Fprintf(out, "%s: %s, %s\n", a.Name, a.EffectiveState(), told.Message)
+	fmt.Fprintf(out, "%s: %s, %s\n", a.Name, a.EffectiveState(), output.Printable(told.Message))
 	return nil
 }
