@@ -179,7 +179,7 @@ func (r *Reconciler) ask(ctx context.Context, key types.NamespacedName) (time.Du
 	case err != nil:
 		return 0, err
 	}
-	r.tellAsked(e, token, a)
+	r.tellAsked(e, a)
 	if told.Reason == "" { // a reason goes into the status, which is written when the cache has the object
 		r.Reports.done(key, told)
 	}
