@@ -78,10 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *Reconciler) judge(ctx context.Context, e *v1alpha1.MCPEndpoint, a *v1alpha1.MCPApproval) (time.Duration, error) {
 	key, now := cluster.KeyOf(a), r.Now()
 	told, isTold := r.Reports.of(key)
-	force, err := r.Policy.Force(ctx)
-	if err != nil {
-		return 0, err
-	}
+	force := r.Policy.Force(ctx)
 	switch {
 	case isTold && told.State == contract.ApprovalWaiting && a.Ended() && a.Status.EndTime != nil && told.Asked.Truncate(time.Microsecond).After(a.Status.EndTime.Time):
 		return 0, r.remove(ctx, a) // it is asked for again: a new object begins when this one is gone
@@ -169,11 +166,7 @@ func (r *Reconciler) ask(ctx context.Context, key types.NamespacedName) (time.Du
 	if !r.hasRoom(a) {
 		return roomPause, nil
 	}
-	force, err := r.Policy.Force(ctx)
-	switch {
-	case err != nil:
-		return 0, err
-	case force.Problem == "" && now.Before(force.Since):
+	if force := r.Policy.Force(ctx); force.Problem == "" && now.Before(force.Since) {
 		return force.Since.Sub(now), nil // no decision about it would count
 	}
 	switch err := r.Client.Create(ctx, a, cluster.FieldOwner); {
@@ -186,7 +179,7 @@ func (r *Reconciler) ask(ctx context.Context, key types.NamespacedName) (time.Du
 	case err != nil:
 		return 0, err
 	}
-	r.tellAsked(e, token, a)
+	r.tellAsked(e, a)
 	if told.Reason == "" { // a reason goes into the status, which is written when the cache has the object
 		r.Reports.done(key, told)
 	}

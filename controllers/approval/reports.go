@@ -69,16 +69,16 @@ func (r *Reports) Take(endpoint types.NamespacedName, approvals []contract.Appro
 	return all
 }
 
-// isNewer reports whether what one pod tells goes beyond what is known: a call that ran has run, whatever others say, unless it was asked
-// for again later. Otherwise the later word counts.
+// isNewer reports whether what one pod tells goes beyond what is known: a call that ran has run, whatever others say. Otherwise the later
+// word counts.
 func isNewer(known, told *contract.Approval) bool {
 	switch {
 	case told.State == contract.ApprovalExecuted:
 		return known.State != contract.ApprovalExecuted || moment(told).After(moment(known))
 	case known.State == contract.ApprovalExecuted:
-		return told.State == contract.ApprovalWaiting && told.Asked.After(moment(known))
+		return false
 	case moment(told).Equal(moment(known)):
-		return told.State != contract.ApprovalWaiting || told.Reason != known.Reason
+		return told.State != contract.ApprovalWaiting && told.State != known.State || told.State == known.State && told.Reason != known.Reason
 	}
 	return moment(told).After(moment(known))
 }

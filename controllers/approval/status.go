@@ -135,13 +135,13 @@ func (r *Reconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, a *v1al
 	return nil
 }
 
-// tellAsked emits the event about a call that waits.
-func (r *Reconciler) tellAsked(e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, a *v1alpha1.MCPApproval) {
+// tellAsked emits the event about a call that waits. Events about one approval are a series: that of another begins its own.
+func (r *Reconciler) tellAsked(e *v1alpha1.MCPEndpoint, a *v1alpha1.MCPApproval) {
 	var policies []string
 	for i := range a.Spec.Request.Policies {
 		policies = append(policies, a.Spec.Request.Policies[i].Name)
 	}
-	r.Events.Eventf(e, token, corev1.EventTypeNormal, "ApprovalAsked", "Approve", "%s", excerpt.Of(fmt.Sprintf(
+	r.Events.Eventf(e, a, corev1.EventTypeNormal, "ApprovalAsked", "Approve", "%s", excerpt.Of(fmt.Sprintf(
 		"%s waits for an approval: %s of %s would change %d rows (policies: %s)", a.Name, a.Spec.Request.Operation, callerOf(a), *a.Spec.Request.Rows, strings.Join(policies, ", ")), maxEventNote))
 }
 

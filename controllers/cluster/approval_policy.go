@@ -21,6 +21,9 @@ import (
 const (
 	// policyRest is how long what was seen of the admission policy holds.
 	policyRest = 10 * time.Second
+	// policyGrace is how long it holds if the API server does not answer, and policyPatience how long an answer may take: what takes access
+	// away may wait for it.
+	policyGrace, policyPatience = time.Minute, 3 * time.Second
 	// policyLag is how long after it was made every API server has the policy in force.
 	policyLag = 5 * time.Second
 )
@@ -40,8 +43,8 @@ type ApprovalPolicy struct {
 	at   time.Time
 }
 
-// Force tells whether decisions are checked, as it was at most 10 seconds ago. An error says that the API server does not tell.
-func (p *ApprovalPolicy) Force(ctx context.Context) (compile.PolicyForce, error) {
+// Force tells whether decisions are checked, as it was at most 10 seconds ago, or a minute if the API server does not tell.
+func (p *ApprovalPolicy) Force(ctx context.Context) compile.PolicyForce {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	rest := p.Rest
@@ -49,13 +52,18 @@ func (p *ApprovalPolicy) Force(ctx context.Context) (compile.PolicyForce, error)
 		rest = policyRest
 	}
 	if !p.at.IsZero() && p.Now().Sub(p.at) < rest {
-		return p.seen, nil
+		return p.seen
 	}
+	ctx, cancel := context.WithTimeout(ctx, policyPatience)
+	defer cancel()
 	force, err := p.look(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		p.seen, p.at = force, p.Now()
+	case p.at.IsZero() || p.Now().Sub(p.at) >= policyGrace:
+		return compile.PolicyForce{Problem: "whether the admission policy is installed is not known: " + err.Error()}
 	}
-	return force, err
+	return p.seen
 }
 
 // look asks the API server.

@@ -88,16 +88,12 @@ func (r *Reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	exposures := r.Exposures.Of(request.NamespacedName)
 	webhooks, webhookError := r.Webhooks.resolve(ctx, request.NamespacedName, exposures)
-	decisions, err := r.decisions(ctx, endpoint)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
 	tokens, changed, err := r.changedTokens(ctx, endpoint, p)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	began := r.Now()
-	lookAgain := r.compile(endpoint, p, compile.Objects{Exposures: exposures, Tokens: tokens, Changed: changed, Webhooks: webhooks, Decisions: decisions})
+	lookAgain := r.compile(endpoint, p, compile.Objects{Exposures: exposures, Tokens: tokens, Changed: changed, Webhooks: webhooks, Decisions: r.decisions(ctx, endpoint)})
 	p.CompiledIn(r.Now().Sub(began), seen, r.Now())
 	if wait := p.Gather(r.Now()); wait > 0 {
 		return cluster.Result(wait, webhookError)
@@ -130,14 +126,10 @@ func (r *Reconciler) removals(endpoint types.NamespacedName) int {
 
 // decisions are what people decided about calls of the endpoint's tokens. They are made of the objects each time, so that a manager that has
 // just started takes nothing back.
-func (r *Reconciler) decisions(ctx context.Context, e *v1alpha1.MCPEndpoint) (map[types.NamespacedName][]contract.Decision, error) {
+func (r *Reconciler) decisions(ctx context.Context, e *v1alpha1.MCPEndpoint) map[types.NamespacedName][]contract.Decision {
 	approvals := r.Approvals.Of(cluster.KeyOf(e))
 	if !slices.ContainsFunc(approvals, func(a *v1alpha1.MCPApproval) bool { return len(a.Spec.Decisions) > 0 || a.Ended() }) {
-		return nil, nil
-	}
-	force, err := r.ApprovalPolicy.Force(ctx)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	token := func(key types.NamespacedName) *v1alpha1.MCPToken {
 		found := r.Tokens.Some(cluster.KeyOf(e), []types.NamespacedName{key})
@@ -146,7 +138,7 @@ func (r *Reconciler) decisions(ctx context.Context, e *v1alpha1.MCPEndpoint) (ma
 		}
 		return found[0]
 	}
-	return compile.Decisions(approvals, e, token, force, r.Now()), nil
+	return compile.Decisions(approvals, e, token, r.ApprovalPolicy.Force(ctx), r.Now())
 }
 
 func (r *Reconciler) forget(endpoint types.NamespacedName) {

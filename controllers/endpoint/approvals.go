@@ -10,9 +10,9 @@ import (
 )
 
 // checkApprovals finds out whether the endpoint's policies can be judged, and whether what people decide is taken.
-func (r *Reconciler) checkApprovals(ctx context.Context, s *endpointScope) error {
+func (r *Reconciler) checkApprovals(ctx context.Context, s *endpointScope) {
 	if s.config.Main == nil || len(s.config.Main.Endpoint.Approvals) == 0 {
-		return nil
+		return
 	}
 	s.wakeIn(r.LookAgain) // the admission policy is not watched
 	var problems []string
@@ -26,16 +26,11 @@ func (r *Reconciler) checkApprovals(ctx context.Context, s *endpointScope) error
 	if problems = slices.Compact(problems); len(problems) > 0 {
 		s.approvals = new(condition.Fails(v1alpha1.ReasonApprovalPolicyInvalid,
 			"policies of spec.approvals cannot be judged, and hold back everything of their operations: "+strings.Join(problems, "; ")))
-		return nil
+		return
 	}
-	force, err := r.ApprovalPolicy.Force(ctx)
-	switch {
-	case err != nil:
-		return err
-	case force.Problem != "":
+	if force := r.ApprovalPolicy.Force(ctx); force.Problem != "" {
 		s.approvals = new(condition.Fails(v1alpha1.ReasonAdmissionPolicyMissing, "calls that wait cannot be allowed: "+force.Problem))
-	default:
-		s.approvals = new(condition.Holds(v1alpha1.ReasonApprovalsTaken, "what people decide is checked and taken"))
+		return
 	}
-	return nil
+	s.approvals = new(condition.Holds(v1alpha1.ReasonApprovalsTaken, "what people decide is checked and taken"))
 }

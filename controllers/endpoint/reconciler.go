@@ -144,9 +144,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		s.wakeIn(s.reportsDue)
 		return cluster.Result(s.lookAgain, errors.Join(notApplied, notRouted))
 	}
-	if err := r.checkApprovals(ctx, s); err != nil {
-		return ctrl.Result{}, err
-	}
+	r.checkApprovals(ctx, s)
 	r.publish(s)
 	settles, notReported := r.Status.Write(ctx, endpoint, r.summarise(s))
 	return cluster.Result(cluster.Soonest(s.lookAgain, settles), errors.Join(notApplied, notRouted, notReported))

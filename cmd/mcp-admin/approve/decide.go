@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/acts"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 // lookEvery is how often the status is read.
@@ -174,6 +175,6 @@ func (d *decision) tell(a *v1alpha1.MCPApproval, out io.Writer) error {
 		fmt.Fprintf(out, "%s: %s\n", a.Name, a.EffectiveState())
 		return nil
 	}
-	fmt.Fprintf(out, "%s: %s, %s\n", a.Name, a.EffectiveState(), told.Message)
+	fmt.Fprintf(out, "%s: %s, %s\n", a.Name, a.EffectiveState(), output.Printable(told.Message))
 	return nil
 }

@@ -191,6 +191,9 @@ func describe(s *output.Screen, a *v1alpha1.MCPApproval) {
 	for _, c := range a.Status.Conditions {
 		rows = append(rows, []string{c.Type + ":", fmt.Sprintf("%s, %s", c.Status, c.Message)})
 	}
+	for _, row := range rows {
+		row[1] = output.Printable(row[1]) // a line break in a comment must not look like another line
+	}
 	s.Table(nil, rows...)
 	if len(r.Changes) > 0 {
 		fmt.Fprintln(s, "\nWhat it would do:")
@@ -211,13 +214,13 @@ func describeChange(s *output.Screen, c *v1alpha1.ApprovalChange) {
 	} else {
 		what += ": " + output.Numbered(int(c.Rows), "row")
 	}
-	fmt.Fprintf(s, "  %s %s\n", strings.ToLower(string(c.Change)), what)
+	fmt.Fprintf(s, "  %s %s\n", strings.ToLower(string(c.Change)), output.Printable(what))
 	for _, f := range c.Fields {
 		switch {
 		case f.Before == "" && f.After == "":
-			fmt.Fprintf(s, "    %s\n", f.Name)
+			fmt.Fprintf(s, "    %s\n", output.Printable(f.Name))
 		default:
-			fmt.Fprintf(s, "    %s: %s -> %s\n", f.Name, cmp.Or(f.Before, "nothing"), cmp.Or(f.After, "not known yet"))
+			fmt.Fprintf(s, "    %s: %s -> %s\n", output.Printable(f.Name), output.Printable(cmp.Or(f.Before, "nothing")), output.Printable(cmp.Or(f.After, "not known yet")))
 		}
 	}
 }
