@@ -70,31 +70,42 @@ func (s *source) Person() string { return s.As.Person }
 // Cluster implements page.Source.
 func (s *source) Cluster() *cluster.Cluster { return s.cluster }
 
-// Endpoints implements page.Source. Somebody who may not list all namespaces sees those that are named, as far as allowed.
+// Endpoints implements page.Source.
 func (s *source) Endpoints(ctx context.Context) (*page.Endpoints, error) {
-	items, everywhere := s.cluster.ListEndpoints(ctx, metav1.NamespaceAll)
-	if !apierrors.IsForbidden(everywhere) || len(s.Namespaces) == 0 {
-		return &page.Endpoints{Items: items}, cluster.Explain(everywhere)
+	items, unseen, err := everywhere(s, func(namespace string) ([]v1alpha1.MCPEndpoint, error) { return s.cluster.ListEndpoints(ctx, namespace) })
+	if err != nil {
+		return nil, err
 	}
-	s.narrow.Store(true)
-	found, seen := &page.Endpoints{}, []string(nil)
+	if len(unseen) > 0 {
+		s.narrow.Store(true)
+	}
+	return &page.Endpoints{Items: items, Unseen: unseen}, nil
+}
+
+// everywhere lists objects of all namespaces. Somebody who may not do so sees those of the namespaces that are named, as far as allowed;
+// unseen says so.
+func everywhere[T any](s *source, list func(namespace string) ([]T, error)) (items []T, unseen []string, err error) {
+	items, err = list(metav1.NamespaceAll)
+	if !apierrors.IsForbidden(err) || len(s.Namespaces) == 0 {
+		return items, nil, cluster.Explain(err)
+	}
+	var seen []string
 	var refused error
 	for _, namespace := range s.Namespaces {
-		items, err := s.cluster.ListEndpoints(ctx, namespace)
+		found, err := list(namespace)
 		switch {
 		case apierrors.IsForbidden(err):
 			refused = cmp.Or(refused, err)
 		case err != nil:
-			return nil, cluster.Explain(err)
+			return nil, nil, cluster.Explain(err)
 		default:
-			seen, found.Items = append(seen, namespace), append(found.Items, items...)
+			seen, items = append(seen, namespace), append(items, found...)
 		}
 	}
 	if len(seen) == 0 {
-		return nil, cluster.Explain(refused)
+		return nil, nil, cluster.Explain(refused)
 	}
-	found.Unseen = []string{fmt.Sprintf("other namespaces than %s: %s %s", strings.Join(seen, ", "), page.Sentence(everywhere), s.Hint)}
-	return found, nil
+	return items, []string{fmt.Sprintf("other namespaces than %s: %s %s", strings.Join(seen, ", "), page.Sentence(err), s.Hint)}, nil
 }
 
 // Status implements page.Source.
