@@ -136,7 +136,7 @@ func (s *pageSource) Decide(_ context.Context, approval types.NamespacedName, _ 
 func (s *pageSource) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)
 	switch name {
-	case "doctor", "call":
+	case "doctor", "call", "approvals", "approve", "deny":
 		return page.CommandLine(append(words, "--state", s.state)...)
 	case "matrix", "who", "can":
 		if len(s.paths) == 0 {

@@ -159,6 +159,10 @@ func (s *source) Command(name string, endpoint types.NamespacedName, args ...str
 		return page.CommandLine("kubectl", "get", "mcpmodelexposures", "-n", endpoint.Namespace)
 	case "exposure":
 		return page.CommandLine("kubectl", "get", "mcpmodelexposure", args[0], "-n", endpoint.Namespace, "-o", "yaml")
+	case "approvals":
+		if endpoint.Name == "" {
+			return page.CommandLine(append(words, where...)...)
+		}
 	case "matrix", "status", "doctor", "tail":
 		if endpoint.Name == "" {
 			return page.CommandLine(append(words, where...)...)
