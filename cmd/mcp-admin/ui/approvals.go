@@ -15,6 +15,7 @@ import (
 func (s *source) Approvals(ctx context.Context) ([]v1alpha1.MCPApproval, error) {
 	all, unseen, err := everywhere(s, func(namespace string) ([]v1alpha1.MCPApproval, error) { return s.cluster.Approvals(ctx, namespace) })
 	if err == nil && len(unseen) > 0 {
+		s.narrowApprovals.Store(true)
 		err = page.Unseen(unseen)
 	}
 	return all, err

@@ -40,8 +40,8 @@ type As struct {
 type source struct {
 	As
 	cluster *cluster.Cluster
-	// narrow reports whether the person may not list the endpoints of all namespaces.
-	narrow atomic.Bool
+	// narrow reports whether the person may not list the endpoints of all namespaces, narrowApprovals the same of approvals.
+	narrow, narrowApprovals atomic.Bool
 }
 
 // NewSource returns a cluster as a page reads it. It makes no request.
@@ -148,8 +148,11 @@ func (s *source) Diagnose(ctx context.Context) (*doctor.Diagnosis, error) {
 // Command implements page.Source.
 func (s *source) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)
-	where := []string{"-A"}
-	if s.narrow.Load() && len(s.Namespaces) == 1 {
+	where, narrow := []string{"-A"}, &s.narrow
+	if name == "approvals" {
+		narrow = &s.narrowApprovals
+	}
+	if narrow.Load() && len(s.Namespaces) == 1 {
 		where = []string{"-n", s.Namespaces[0]}
 	}
 	switch name {
