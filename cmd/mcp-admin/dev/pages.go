@@ -124,11 +124,19 @@ func (s *pageSource) Diagnose(context.Context) (*doctor.Diagnosis, error) {
 	return doctor.OfServed(o.served(told)), nil
 }
 
+// Approvals implements page.Source: nothing waits here.
+func (s *pageSource) Approvals(context.Context) ([]v1alpha1.MCPApproval, error) { return nil, nil }
+
+// Decide implements page.Source.
+func (s *pageSource) Decide(_ context.Context, approval types.NamespacedName, _ v1alpha1.ApprovalVerdict, _ string) error {
+	return fmt.Errorf("there is no MCPApproval %q", approval.Name)
+}
+
 // Command implements page.Source. Commands that read objects read the same files.
 func (s *pageSource) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)
 	switch name {
-	case "doctor", "call":
+	case "doctor", "call", "approvals", "approve", "deny":
 		return page.CommandLine(append(words, "--state", s.state)...)
 	case "matrix", "who", "can":
 		if len(s.paths) == 0 {
