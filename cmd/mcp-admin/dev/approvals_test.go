@@ -3,6 +3,10 @@ package dev
 import (
 	"bytes"
 	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +14,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/approve"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page/pagetest"
 	"github.com/spf13/cobra"
 )
 
@@ -151,6 +156,28 @@ func TestADeniedCallDoesNotRun(t *testing.T) {
 	until(t, printed, token, "too bold")
 	if _, body := ask(t, printed, token); !strings.Contains(body, "hello") {
 		t.Errorf("the row is %s", body)
+	}
+}
+
+func TestThePageDecidesAboutACall(t *testing.T) {
+	folder, state := write(t, map[string]string{"notes.yaml": heldBack(1)}), t.TempDir()
+	out, _ := start(t, "-f", folder, "--state", state)
+	printed := out.waitFor(t, "claude mcp add")
+	token, b := bearerToken.FindStringSubmatch(printed)[1], pagetest.Open(t, pageLink.FindString(printed))
+	wants(t, b, "approvals", http.StatusOK, "No call waits for an approval.")
+	until(t, printed, token, asks)
+	a := waiting(t, state)
+	one := "e/default/notes/approvals/" + a.Name
+	wants(t, b, "approvals", http.StatusOK, "1 call waits for people.", "update note")
+	loaded := wants(t, b, one, http.StatusOK, "bold words", "mcp-admin approve "+a.Name+" --comment why --state "+state)
+	values := url.Values{"verdict": {"Approve"}, "comment": {"bold is fine"}}
+	for _, field := range regexp.MustCompile(`name="(form|seen)" value="([^"]+)"`).FindAllStringSubmatch(loaded, -1) {
+		values.Set(field[1], html.UnescapeString(field[2]))
+	}
+	b.Send(one, values, map[string]string{"Origin": b.Origin, "Sec-Fetch-Site": "same-origin"})
+	until(t, printed, token, `\"success\":true`)
+	if done := becomes(t, state, a.Name, v1alpha1.ApprovalExecuted); len(done.Spec.Decisions) != 1 || done.Spec.Decisions[0].DecidedBy != laptop.Person() || done.Spec.Decisions[0].Comment != "bold is fine" {
+		t.Errorf("got %+v", done.Spec.Decisions)
 	}
 }
 

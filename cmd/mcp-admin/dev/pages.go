@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
@@ -51,7 +52,7 @@ func (s *pageSource) now() (*outcome, *contract.Status) {
 func (s *pageSource) Place() string { return "mcp-admin dev on this machine" }
 
 // Person implements page.Source.
-func (s *pageSource) Person() string { return "the person at this machine" }
+func (s *pageSource) Person() string { return laptop.Person() }
 
 // Cluster implements page.Source: there is none.
 func (s *pageSource) Cluster() *cluster.Cluster { return nil }
@@ -124,12 +125,14 @@ func (s *pageSource) Diagnose(context.Context) (*doctor.Diagnosis, error) {
 	return doctor.OfServed(o.served(told)), nil
 }
 
-// Approvals implements page.Source: nothing waits here.
-func (s *pageSource) Approvals(context.Context) ([]v1alpha1.MCPApproval, error) { return nil, nil }
+// Approvals implements page.Source.
+func (s *pageSource) Approvals(context.Context) ([]v1alpha1.MCPApproval, error) {
+	return s.report.approvals.list(), nil
+}
 
 // Decide implements page.Source.
-func (s *pageSource) Decide(_ context.Context, approval types.NamespacedName, _ v1alpha1.ApprovalVerdict, _ string) error {
-	return fmt.Errorf("there is no MCPApproval %q", approval.Name)
+func (s *pageSource) Decide(_ context.Context, approval types.NamespacedName, verdict v1alpha1.ApprovalVerdict, comment string) error {
+	return s.report.approvals.decide(approval.Name, v1alpha1.ApprovalDecision{DecidedBy: s.Person(), Decision: verdict, Comment: comment}, time.Now())
 }
 
 // Command implements page.Source. Commands that read objects read the same files.
