@@ -37,6 +37,8 @@ type Status struct {
 	ModelsSerial string        `json:"modelsSerial,omitempty"`
 	// ApprovalsSerial differs if /approvals has more; "" if no call waited yet.
 	ApprovalsSerial string `json:"approvalsSerial,omitempty"`
+	// ApprovalProblems say of approval policies, "name: why", that they cannot be judged by the database as it is.
+	ApprovalProblems []string `json:"approvalProblems,omitempty"`
 }
 
 // Refusal says why a part of the Config was not applied.

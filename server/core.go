@@ -281,6 +281,7 @@ func (c *core) publish() {
 		status.Ready = c.ready && status.Certificate.InUse
 	}
 	if s := c.snapshot.Load(); s != nil {
+		status.ApprovalProblems = s.ApprovalProblems()
 		status.Revision, status.Models, status.TokenParts = s.Config().Revision, c.models.all, c.tokens.Revisions()
 	}
 	c.metrics.Config(status.Revision, status.Refused != nil)

@@ -51,6 +51,9 @@ func (r *Reconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointStatus {
 	if checked := authenticationReady(s.endpoint, s.reports); checked != nil {
 		found[v1alpha1.ConditionAuthenticationReady] = *checked
 	}
+	if s.approvals != nil {
+		found[v1alpha1.ConditionApprovalsReady] = *s.approvals
+	}
 	if s.monitored != nil {
 		found[v1alpha1.ConditionMonitored] = *s.monitored
 	}
