@@ -185,31 +185,35 @@ type question struct{ name, what, tool, arguments, want string }
 var questions = []question{
 	{"question rows", "rows to ask about can be added", "transact", `{"steps":[` +
 		`{"tool":"create_kind","arguments":{"data":{"id":2,"name":"two"}}},` +
-		`{"tool":"create_item","arguments":{"data":{"name":"qa","kind_id":1,"price":"10.00","made":"2026-01-05","note":"q"}}},` +
-		`{"tool":"create_item","arguments":{"data":{"name":"qb","kind_id":1,"price":"20.50","made":"2026-01-20","note":"q"}}},` +
-		`{"tool":"create_item","arguments":{"data":{"name":"qc","kind_id":2,"price":"5.25","made":"2026-03-01","note":"q"}}},` +
-		`{"tool":"create_item","arguments":{"data":{"name":"Qd","price":null,"note":"q"}}},` +
+		`{"tool":"create_item","arguments":{"data":{"id":1001,"name":"qa","kind_id":1,"price":"10.00","made":"2026-01-05","note":"q"}}},` +
+		`{"tool":"create_item","arguments":{"data":{"id":1002,"name":"qb","kind_id":1,"price":"20.50","made":"2026-01-20","note":"q"}}},` +
+		`{"tool":"create_item","arguments":{"data":{"id":1003,"name":"qc","kind_id":2,"price":"5.25","made":"2026-03-01","note":"q"}}},` +
+		`{"tool":"create_item","arguments":{"data":{"id":1004,"name":"Qd","price":null,"note":"q"}}},` +
 		`{"tool":"create_part","arguments":{"data":{"name":"pa","item_id":{"_step":1,"path":"object.id"}}}},` +
 		`{"tool":"create_part","arguments":{"data":{"name":"pb","item_id":{"_step":1,"path":"object.id"}}}},` +
 		`{"tool":"create_plain","arguments":{"data":{"name":"plain"}}}]}`, ""},
 	{"filters", "conditions, dates and an order", "list_item",
 		`{"filters":{"note":"q","price__gte":"5.25","made__year":2026,"name__icontains":"Q"},"order_by":["-price"],"fields":["name","price"]}`,
-		`[{"name":"qb","price":"20.50"},{"name":"qa","price":"10.00"},{"name":"qc","price":"5.25"}]`},
+		`[{"id":1002,"name":"qb","price":"20.50"},{"id":1001,"name":"qa","price":"10.00"},{"id":1003,"name":"qc","price":"5.25"}]`},
 	{"case", "letters of different case are different", "list_item", `{"filters":{"note":"q","name__startswith":"q"},"order_by":["name"],"fields":["name"]}`,
-		`[{"name":"qa"},{"name":"qb"},{"name":"qc"}]`},
+		`[{"id":1001,"name":"qa"},{"id":1002,"name":"qb"},{"id":1003,"name":"qc"}]`},
 	{"related rows", "values of related rows in filters, orders and fields", "list_item",
 		`{"filters":{"note":"q","kind__name":"one"},"order_by":["kind__name","-name"],"fields":["name","kind__name"]}`,
-		`[{"name":"qb","kind__name":"one"},{"name":"qa","kind__name":"one"}]`},
+		`[{"id":1002,"name":"qb","kind__name":"one"},{"id":1001,"name":"qa","kind__name":"one"}]`},
 	{"rows without others", "rows that have no related row, or some", "list_item",
 		`{"filters":{"note":"q","part_by_item__none":{},"kind_id__isnull":false},"order_by":["name"],"fields":["name"]}`,
-		`[{"name":"qb"},{"name":"qc"}]`},
+		`[{"id":1002,"name":"qb"},{"id":1003,"name":"qc"}]`},
 	{"rows without a key", "a table without a key", "list_plain", `{"filters":{"name":"plain"}}`, `[{"name":"plain"}]`},
 	{"groups", "groups with counts, sums and averages, and conditions on them", "aggregate_item",
-		`{"filters":{"note":"q"},"group_by":["kind__name"],"measures":{"n":{"count":"*"},"sum":{"sum":"price"},"avg":{"avg":"price"}},"having":{"n__gte":1},"order_by":["kind__name"]}`, ``},
-	{"statistics", "medians, deviations and texts of groups", "aggregate_item",
-		`{"filters":{"note":"q"},"measures":{"median":{"median":"price"},"spread":{"stddev":"price"},"names":{"texts":"name"}}}`, ``},
+		`{"filters":{"note":"q","kind_id__isnull":false},"group_by":["kind__name"],"measures":{"n":{"count":"*"},"sum":{"sum":"price"},"avg":{"avg":"price"}},"having":{"n__gte":1},"order_by":["kind__name"]}`,
+		`[{"kind__name":"one","n":2,"sum":"30.50","avg":"15.250000"},{"kind__name":"two","n":1,"sum":"5.25","avg":"5.250000"}]`},
+	{"statistics", "medians and texts of groups", "aggregate_item",
+		`{"filters":{"note":"q"},"measures":{"median":{"median":"price"},"names":{"texts":"name"}}}`,
+		`[{"median":"10.000000","names":"Qd, qa, qb, qc"}]`},
+	{"deviation", "standard deviations", "aggregate_item", `{"filters":{"note":"q"},"measures":{"spread":{"stddev":"price"}}}`, ``},
 	{"windows", "values that look at other groups, and months without rows", "aggregate_item",
-		`{"filters":{"note":"q","made__isnull":false},"group_by":["made__month"],"fill":true,"measures":{"n":{"count":"*"},"so_far":{"running":"n"},"part":{"share":"n"}}}`, ``},
+		`{"filters":{"note":"q","made__isnull":false},"group_by":["made__month"],"fill":true,"measures":{"n":{"count":"*"},"so_far":{"running":"n"},"part":{"share":"n"}}}`,
+		`[{"made__month":"2026-01","n":2,"so_far":2,"part":"0.666666666667"},{"made__month":"2026-02","n":0,"so_far":2,"part":"0.000000"},{"made__month":"2026-03","n":1,"so_far":3,"part":"0.333333333333"}]`},
 }
 
 // trial is the check of a question.
@@ -229,4 +233,3 @@ func (q question) trial() trial {
 		},
 	}
 }
-

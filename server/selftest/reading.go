@@ -28,7 +28,7 @@ var connecting = trial{
 				without++
 			}
 		}
-		return fmt.Sprintf("%d tables and views, %d tables without a primary key", len(schema.Tables), without), nil
+		return fmt.Sprintf("tables and views: %d, tables without a primary key: %d", len(schema.Tables), without), nil
 	},
 }
 

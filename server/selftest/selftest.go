@@ -27,6 +27,9 @@ const (
 	NotAsked Result = "not asked"
 )
 
+// NeedsTables is why a check is not asked that would write.
+const NeedsTables = "it would write, which needs tables of its own"
+
 // Check is one thing that was tried. None of its texts names the database, a user, a host or a value.
 type Check struct {
 	Name     string `json:"name"`
@@ -193,7 +196,7 @@ func (r *run) check(ctx context.Context, t trial) {
 	case ctx.Err() != nil:
 		err = unasked{"the test was interrupted"}
 	case t.tables && r.tables == nil:
-		err = unasked{"it would write; --schema lets it do so in tables of its own"}
+		err = unasked{NeedsTables}
 	default:
 		c.Answer, err = t.try(ctx, r)
 		if err != nil && ctx.Err() != nil {

@@ -91,6 +91,9 @@ var marks = map[selftest.Result]struct {
 
 // showCheck prints a check in a line, and below it what a result that is not as expected means.
 func showCheck(screen *output.Screen, c selftest.Check) {
+	if c.Result == selftest.NotAsked && c.Answer == selftest.NeedsTables {
+		return // the end has all of these
+	}
 	mark := marks[c.Result]
 	line := screen.Styled(mark.style, mark.sign) + " " + screen.Styled(output.Bold, c.Name) + ": " + c.Expected
 	switch {
@@ -107,11 +110,20 @@ func showCheck(screen *output.Screen, c selftest.Check) {
 
 // showEnd prints what the test as a whole came to.
 func showEnd(screen *output.Screen, r *selftest.Report) {
+	var writing []string
+	for i := range r.Checks {
+		if c := &r.Checks[i]; c.Result == selftest.NotAsked && c.Answer == selftest.NeedsTables {
+			writing = append(writing, c.Name)
+		}
+	}
+	if len(writing) > 0 {
+		fmt.Fprintln(screen, screen.Styled(output.Faint, "– not asked, as it would write (--schema NAME): "+strings.Join(writing, ", ")))
+	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(screen, "%s the status of an endpoint would say: %s\n", screen.Styled(output.Warning, "!"), note)
 	}
 	engine := strings.TrimSpace(r.Engine + " " + r.Version)
-	if r.Says != "" {
+	if r.Says != "" && r.Says != r.Version {
 		engine += ", which calls itself " + r.Says
 	}
 	if engine != "" {
