@@ -36,11 +36,17 @@ func newAgent(r *run, e contract.Endpoint, schema *database.Schema) *agent {
 		if name == "item" {
 			m.VersionField = "version"
 		}
+		if parent := parents[name]; parent != "" && !r.tables.keys {
+			m.Relations = []contract.Relation{{Name: parent, Columns: []string{parent + "_id"}, Model: parent}}
+		}
 		config.Models = append(config.Models, m)
 	}
 	s := snapshot.Build(config, access.DirectoryOf(config), schema, r.base, nil, nil, nil, nil, nil)
 	return &agent{s, s.Authenticate(access.ReadBearer("Bearer "+tokenText), time.Now())}
 }
+
+// parents are the models to which others lead, as far as the engine takes foreign keys by those.
+var parents = map[string]string{"item": "kind", "part": "item"}
 
 // modelName is the model of a table.
 func modelName(table string) string { return table[strings.LastIndexByte(table, '_')+1:] }

@@ -110,14 +110,7 @@ var reading = []trial{
 		name: "time limit", expected: "a statement that takes longer than it may is ended",
 		means: "a call may keep a connection for as long as the database lets it", needed: true,
 		try: func(ctx context.Context, r *run) (string, error) {
-			_, err := r.ask(ctx, r.brief, r.SQL.Endless)
-			if err == nil {
-				return "", unexpected{"the statement ended by itself"}
-			}
-			if database.AsError(err).Code == database.Timeout {
-				return "", nil
-			}
-			return "", err
+			return "", endsAs(database.Timeout, endless(ctx, r, r.brief))
 		},
 	},
 	{
@@ -126,14 +119,7 @@ var reading = []trial{
 		try: func(ctx context.Context, r *run) (string, error) {
 			cancelled, cancel := context.WithTimeout(ctx, cancelAfter)
 			defer cancel()
-			_, err := r.ask(cancelled, r.base, r.SQL.Endless)
-			if err == nil {
-				return "", unexpected{"the statement ended by itself"}
-			}
-			if database.AsError(err).Code == database.Cancelled {
-				return "", nil
-			}
-			return "", err
+			return "", endsAs(database.Cancelled, endless(cancelled, r, r.base))
 		},
 	},
 	{
@@ -182,6 +168,25 @@ func undone(ctx context.Context, db database.DB, do func(database.Tx) error) err
 		return errUndo
 	})
 	if errors.Is(err, errUndo) {
+		return nil
+	}
+	return err
+}
+
+// endless runs a statement that only ends if it is stopped.
+func endless(ctx context.Context, r *run, db database.DB) error {
+	return undone(ctx, db, func(tx database.Tx) error {
+		_, err := tx.Execute(ctx, declared(r.SQL.Endless))
+		return err
+	})
+}
+
+// endsAs is nil if an error has the code with which an endless statement should end.
+func endsAs(code database.Code, err error) error {
+	switch {
+	case err == nil:
+		return unexpected{"the statement ended by itself"}
+	case database.AsError(err).Code == code:
 		return nil
 	}
 	return err

@@ -136,6 +136,8 @@ const (
 // ErrConnect says that there is nothing to test: the database cannot be reached, or its catalogue cannot be read.
 var ErrConnect = errors.New("nothing more can be tried")
 
+var errInterrupted = errors.New("the test was interrupted")
+
 // Run tries everything, and undoes what it did, also if ctx ends. An error says why the test could not be made as it was asked for;
 // what failed of the engine stands in the report alone.
 func Run(ctx context.Context, o Options) (report *Report, err error) {
@@ -153,7 +155,10 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 	if o.Tables {
 		r.tables = &tables{run: r}
 		defer func() { err = errors.Join(err, r.tables.drop(context.WithoutCancel(ctx))) }()
-		if err := r.tables.make(ctx); err != nil {
+		switch err := r.tables.make(ctx); {
+		case ctx.Err() != nil:
+			return r.report, errInterrupted
+		case err != nil:
 			return r.report, err
 		}
 	}
@@ -161,7 +166,7 @@ func Run(ctx context.Context, o Options) (report *Report, err error) {
 		r.check(ctx, t)
 	}
 	if ctx.Err() != nil {
-		return r.report, errors.New("the test was interrupted")
+		return r.report, errInterrupted
 	}
 	r.notes(ctx)
 	return r.report, nil
@@ -194,13 +199,13 @@ func (r *run) check(ctx context.Context, t trial) {
 	var err error
 	switch {
 	case ctx.Err() != nil:
-		err = unasked{"the test was interrupted"}
+		err = unasked{errInterrupted.Error()}
 	case t.tables && r.tables == nil:
 		err = unasked{NeedsTables}
 	default:
 		c.Answer, err = t.try(ctx, r)
 		if err != nil && ctx.Err() != nil {
-			err = unasked{"the test was interrupted"}
+			err = unasked{errInterrupted.Error()}
 		}
 	}
 	var other differently
