@@ -61,7 +61,7 @@ func (t *tables) refused(err error) error {
 	if database.AsError(err).Code == database.Refused {
 		return errors.New("the database's user may not make tables in the schema of --schema; grant it that right, or leave --schema out: then nothing is written")
 	}
-	return fmt.Errorf("the tables of the test cannot be made: %s", t.say(err))
+	return fmt.Errorf("the tables of the test cannot be made: %s (%s)", database.AsError(err).Message, t.say(err))
 }
 
 // makeOwn makes the tables that the server does not make.
@@ -115,7 +115,7 @@ func (t *tables) read(ctx context.Context) error {
 			return errors.New("a table of the test was made, and introspection does not find it: the catalogue does not tell of it, or the user may not see it")
 		}
 	}
-	t.run.schema, t.agent = schema, newAgent(t.run, e, schema)
+	t.schema, t.agent = schema, newAgent(t.run, e, schema)
 	return nil
 }
 
@@ -155,9 +155,9 @@ func (t *tables) drop(ctx context.Context) error {
 	return nil
 }
 
-// isGone reports whether a table is not there although the engine gave an error.
+// isGone reports whether a table is not there although the engine gave an error. The database that reads makes no table again.
 func (t *tables) isGone(ctx context.Context, i int) bool {
-	schema, err := t.base.Introspect(ctx)
+	schema, err := t.reading.Introspect(ctx)
 	return err == nil && t.found(schema, t.SQL.Names[i]) == nil
 }
 

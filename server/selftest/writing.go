@@ -150,19 +150,19 @@ func (t *tables) first() database.Condition {
 func (r *run) begin(ctx context.Context, note string) error {
 	t := r.tables
 	return r.base.Transact(ctx, func(tx database.Tx) error {
-		plan := &database.Update{In: t.source("item"), Where: t.first(), Set: t.set("item", map[string]database.Value{"note": note})}
+		plan := &database.Update{In: t.source("item"), Where: t.first(), Set: t.set(map[string]database.Value{"note": note})}
 		if matched, err := tx.Update(ctx, plan); err != nil || matched == 1 {
 			return err
 		}
-		_, err := tx.Insert(ctx, &database.Insert{Into: t.source("item"), Set: t.set("item", map[string]database.Value{"name": firstItem, "note": note, "version": int64(1)})}, nil)
+		_, err := tx.Insert(ctx, &database.Insert{Into: t.source("item"), Set: t.set(map[string]database.Value{"name": firstItem, "note": note, "version": int64(1)})}, nil)
 		return err
 	})
 }
 
-// set are assignments to columns of a table of the test.
-func (t *tables) set(name string, values map[string]database.Value) []database.Assignment {
+// set are assignments to columns of the table that most checks are about.
+func (t *tables) set(values map[string]database.Value) []database.Assignment {
 	var set []database.Assignment
-	for _, c := range t.table(name).Columns {
+	for _, c := range t.table("item").Columns {
 		if value, given := values[c.Name]; given {
 			set = append(set, database.Assignment{Column: c, Value: value})
 		}
@@ -172,7 +172,7 @@ func (t *tables) set(name string, values map[string]database.Value) []database.A
 
 // note changes the row's note.
 func (t *tables) note(ctx context.Context, tx database.Tx, note string) error {
-	matched, err := tx.Update(ctx, &database.Update{In: t.source("item"), Where: t.first(), Set: t.set("item", map[string]database.Value{"note": note})})
+	matched, err := tx.Update(ctx, &database.Update{In: t.source("item"), Where: t.first(), Set: t.set(map[string]database.Value{"note": note})})
 	if err == nil && matched != 1 {
 		return unexpected{fmt.Sprintf("an update of one row matched %d", matched)}
 	}
@@ -284,7 +284,7 @@ func (r *run) addOne(ctx context.Context, tx database.Tx) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Update(ctx, &database.Update{In: r.tables.source("item"), Where: r.tables.first(), Set: r.tables.set("item", map[string]database.Value{"version": int64(version + 1)})})
+	_, err = tx.Update(ctx, &database.Update{In: r.tables.source("item"), Where: r.tables.first(), Set: r.tables.set(map[string]database.Value{"version": int64(version + 1)})})
 	return err
 }
 
@@ -356,7 +356,7 @@ func (r *run) violate(ctx context.Context, kind database.ViolationKind, column s
 		return "", err
 	}
 	err := undone(ctx, r.base, func(tx database.Tx) error {
-		_, err := tx.Insert(ctx, &database.Insert{Into: r.tables.source("item"), Set: r.tables.set("item", values)}, nil)
+		_, err := tx.Insert(ctx, &database.Insert{Into: r.tables.source("item"), Set: r.tables.set(values)}, nil)
 		return err
 	})
 	var e *database.Error
