@@ -296,6 +296,7 @@ func TestASelfTestFindsWhatAnEngineLacks(t *testing.T) {
 		{contract.EngineMySQL, "row locks", selftest.Fails, []string{" FOR UPDATE", ""}, ""},
 		{contract.EngineMySQL, "read-only transactions", selftest.Differs, []string{"START TRANSACTION READ ONLY", "START TRANSACTION"}, ""},
 		{contract.EngineMySQL, "foreign keys", selftest.Differs, []string{", FOREIGN KEY", ", FOREIGN KEYS"}, ""},
+		{contract.EngineMySQL, "documents", selftest.Differs, []string{"JSON_TABLE(", "JSON_TABLEAU("}, "it has no JSON_TABLE"},
 		{contract.EngineMySQL, "estimate", selftest.Differs, []string{"EXPLAIN EXTENDED", "EXPLAINED"}, ""},
 	} {
 		t.Run(lacks.engine+" without "+lacks.check, func(t *testing.T) {

@@ -30,6 +30,9 @@ func Refusing(t testing.TB, uri string, words ...string) string {
 	}
 	go p.serve(listener, pass)
 	u.Host = listener.Addr().String()
+	query := u.Query()
+	query.Set("sslmode", "disable") // what is encrypted cannot be read here
+	u.RawQuery = query.Encode()
 	return u.String()
 }
 

@@ -11,11 +11,11 @@ import (
 var TrialTables = []string{"mcp_admin_selftest_kind", "mcp_admin_selftest_item", "mcp_admin_selftest_part", "mcp_admin_selftest_plain",
 	"mcp_admin_selftest_log", "mcp_admin_selftest_once"}
 
-// trialColumns are what the first of TrialTables consist of. COUNTED stands for a key that the database counts up, and KIND and ITEM for
-// the tables. What is behind a bar is left out on a database without foreign keys.
+// trialColumns are what the first of TrialTables consist of. COUNTED stands for a key that the database counts up, DOCUMENT for
+// a type of JSON documents, and KIND and ITEM for the tables. What is behind a bar is left out on a database without foreign keys.
 var trialColumns = []string{
 	"id INTEGER NOT NULL PRIMARY KEY, name VARCHAR(40) NOT NULL",
-	"id COUNTED, name VARCHAR(40) NOT NULL UNIQUE, kind_id INTEGER, price DECIMAL(10,2) CHECK (price >= 0), made DATE, note VARCHAR(200), " +
+	"id COUNTED, name VARCHAR(40) NOT NULL UNIQUE, kind_id INTEGER, price DECIMAL(10,2) CHECK (price >= 0), made DATE, note VARCHAR(200), doc DOCUMENT, " +
 		"version INTEGER NOT NULL|, FOREIGN KEY (kind_id) REFERENCES KIND (id)",
 	"id COUNTED, item_id INTEGER NOT NULL, name VARCHAR(40) NOT NULL|, FOREIGN KEY (item_id) REFERENCES ITEM (id) ON DELETE CASCADE",
 	"name VARCHAR(40)",
@@ -23,7 +23,7 @@ var trialColumns = []string{
 
 // MakeTrial are the statements that make a self-test's tables; schema is "" on an engine without schemas.
 func MakeTrial(d Dialect, schema string, foreignKeys bool) []string {
-	words := strings.NewReplacer("COUNTED", trialKey(d), "KIND (", trialTable(d, schema, 0)+" (", "ITEM (", trialTable(d, schema, 1)+" (")
+	words := strings.NewReplacer("COUNTED", trialKey(d), "DOCUMENT", trialDocument(d), "KIND (", trialTable(d, schema, 0)+" (", "ITEM (", trialTable(d, schema, 1)+" (")
 	var all []string
 	for i, columns := range trialColumns {
 		columns, keys, _ := strings.Cut(columns, "|")
@@ -43,6 +43,13 @@ func trialKey(d Dialect) string {
 		return "INTEGER PRIMARY KEY AUTOINCREMENT"
 	}
 	return "INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY"
+}
+
+func trialDocument(d Dialect) string {
+	if d == PostgreSQL {
+		return "JSONB"
+	}
+	return "JSON"
 }
 
 // DropTrial is the statement that drops the i-th of TrialTables.
