@@ -42,10 +42,13 @@ func AppendDocument(dst, src []byte) []byte {
 	return append(AppendEscaped(dst[:len(dst)+n], src), '"')
 }
 
+// highs are the highest bits of eight bytes.
+const highs = 0x8080808080808080
+
 // specialBytes marks, by its highest bit, the first byte of x that does not stand for itself inside a JSON string; 0 is
 // none. The first byte is the lowest; marks above the first mean nothing.
 func specialBytes(x uint64) uint64 {
-	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	const ones = 0x0101010101010101
 	control := (x - ones*' ') & ^x
 	quote := x ^ ones*'"'
 	backslash := x ^ ones*'\\'
