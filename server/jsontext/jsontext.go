@@ -81,7 +81,7 @@ func plainEnd[T Text](s T, at int) int {
 	for ; at+8 <= len(s); at += 8 {
 		w := s[at : at+8]
 		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 | uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
-		if marks := specialBytes(x) | x&highs; marks != 0 {
+		if marks := quotedBytes(x) | controlBytes(x) | x&highs; marks != 0 {
 			return at + bits.TrailingZeros64(marks)/8
 		}
 	}
