@@ -66,7 +66,7 @@ func newWrite(table *database.Table, build func(*sqltext.Statement) error) (*sta
 // returns notes what a write returns, which goes behind what out holds.
 func (s *statement) returns(outputs []database.Output, maxValue int, meets database.Condition, out []byte) {
 	s.returning, s.meets, s.answer.Text = outputs, meets != nil, out
-	s.c.rows.writer.Prepare(cells{}, outputs, maxValue, database.RowObjects)
+	s.c.rows.writer.Prepare(&cells{}, outputs, maxValue, database.RowObjects)
 }
 
 // release gives the statement's memory back. A count lies in the memory of its read.
