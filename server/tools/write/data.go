@@ -35,9 +35,9 @@ type Purpose struct {
 }
 
 // readData reads `data`: fields under their API or column names. It finds all that is wrong at once, before the database
-// is asked; the error then is a validation error.
+// is asked; the error then is a validation error. raw is a part of arguments that were read before.
 func readData(req *call.Request, scope access.Scope, raw json.RawMessage, p Purpose) (*RowData, error) {
-	given, ok := jsontext.ReadObject(raw)
+	given, ok := jsontext.ReadObjectIn(raw)
 	if !ok || given == nil {
 		return nil, call.Invalid("data must be an object of field name to value, not %s", lookup.Excerpt(raw))
 	}
