@@ -203,10 +203,9 @@ func (d *RowData) names() []string {
 
 // changeSummary is the journal's message about an update: what differs, whatever was asked for.
 func changeSummary(before, after *call.Row) string {
-	was, is := before.Members(), after.Members()
 	var names []string
 	for _, f := range before.Model.Fields {
-		if !bytes.Equal(was[f.Name], is[f.Name]) {
+		if !bytes.Equal(before.Value(f.Name), after.Value(f.Name)) {
 			names = append(names, f.Name)
 		}
 	}
