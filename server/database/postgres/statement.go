@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 )
 
 // statement is a statement of a transaction's queue: a command, a read, the count for the read before it, or a write.
@@ -69,9 +70,16 @@ func (s *statement) returns(outputs []database.Output, maxValue int, meets datab
 	s.c.rows.writer.Prepare(&cells{}, outputs, maxValue, database.RowObjects)
 }
 
+// commands are statements without memory of their own.
+var commands objpool.Pool[statement]
+
 // release gives the statement's memory back. A count lies in the memory of its read.
 func (s *statement) release() {
-	if s.c != nil && !s.counts {
+	switch {
+	case s.c == nil:
+		*s = statement{}
+		commands.Put(s)
+	case !s.counts:
 		s.c.release()
 	}
 }
