@@ -6,7 +6,6 @@ package audit
 
 import (
 	"context"
-	"log/slog"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 )
@@ -58,34 +57,31 @@ func (l *Log) Write(ctx context.Context, r *Record) error {
 	return l.write(ctx, r)
 }
 
-// attributes implements entry.
-func (r *Record) attributes(from *Caller) []slog.Attr {
-	line := append(make([]slog.Attr, 0, 16), slog.String("token", r.Token))
-	line = appendText(line, "subject", r.Subject)
-	line = append(line, slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)), slog.String("operation", cut(r.Operation)),
-		slog.Any("ids", cutAll(r.IDs)), slog.Any("fields", cutAll(r.Fields)), slog.Int("changed", r.Changed))
+// tell implements entry.
+func (r *Record) tell(m *members, from *Caller) {
+	m.text("token", r.Token)
+	m.given("subject", r.Subject)
+	m.text("tool", cut(r.Tool))
+	m.text("model", cut(r.Model))
+	m.text("operation", cut(r.Operation))
+	m.texts("ids", r.IDs)
+	m.texts("fields", r.Fields)
+	m.number("changed", r.Changed)
 	if r.Rows != nil {
-		line = append(line, slog.Int("rows", *r.Rows))
+		m.number("rows", *r.Rows)
 	}
-	line = appendText(line, "rows_of", r.Of)
+	m.given("rows_of", r.Of)
 	if r.Question != "" {
-		line = append(line, slog.String("asked", r.Question))
+		m.text("asked", r.Question)
 	}
-	line = append(line, slog.Bool("dry_run", r.DryRun), slog.String("outcome", r.Outcome))
-	line = appendText(line, "call", r.Call)
-	line = appendText(line, "approval", r.Approval)
+	m.flag("dry_run", r.DryRun)
+	m.text("outcome", r.Outcome)
+	m.given("call", r.Call)
+	m.given("approval", r.Approval)
 	if len(r.AllowedBy) > 0 {
-		line = append(line, slog.Any("allowed_by", cutAll(r.AllowedBy)))
+		m.texts("allowed_by", r.AllowedBy)
 	}
-	return from.appendTo(line)
-}
-
-// appendText appends a member with a text that a caller chose, unless it is empty.
-func appendText(line []slog.Attr, name, text string) []slog.Attr {
-	if text == "" {
-		return line
-	}
-	return append(line, slog.String(name, cut(text)))
+	from.tell(m)
 }
 
 // cutAll returns the first texts, each cut.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 )
 
 // written is the line that a record becomes.
@@ -53,5 +55,23 @@ func TestARecordOfNothingIsWrittenWithEmptyLists(t *testing.T) {
 	_, members := written(t, &Record{Token: "ns/agent", Tool: "delete_book"})
 	if fmt.Sprint(members["ids"], members["fields"]) != "[] []" {
 		t.Errorf("%v", members)
+	}
+}
+
+// The lines have the form that log/slog gives to others of the server.
+func TestALineHasTheFormOfTheLog(t *testing.T) {
+	odd := "a \"b\" \\ <&> ä\t\r\n\x1b\u2027\u2028\u2029\u202a"
+	line, members := written(t, &Record{Token: "shop/agent", Tool: odd, Model: "book", Operation: "create", IDs: []string{"1", odd}, Fields: []string{},
+		Changed: 2, Rows: new(int), Question: `{"limit":1}`, DryRun: true, Outcome: OperationAuthenticate, AllowedBy: []string{"ann"}})
+	var out bytes.Buffer
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("audit", "token", "shop/agent", "tool", odd, "model", "book", "operation", "create", "ids", []string{"1", odd}, "fields", []string{},
+		"changed", 2, "rows", 0, "asked", `{"limit":1}`, "dry_run", true, "outcome", OperationAuthenticate, "allowed_by", []string{"ann"})
+	_, got, _ := strings.Cut(line, `","level"`)
+	_, want, _ := strings.Cut(out.String(), `","level"`)
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if at, err := time.Parse(time.RFC3339Nano, members["time"].(string)); err != nil || time.Since(at) < 0 {
+		t.Errorf("the time is %v: %v", members["time"], err)
 	}
 }

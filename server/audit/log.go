@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,8 +87,8 @@ func (l *Log) writeTo(line []byte, all bool) (failed error) {
 
 // entry is what a line tells.
 type entry interface {
-	// attributes are the members of a line of our own format.
-	attributes(from *Caller) []slog.Attr
+	// tell adds the members of a line of our own format.
+	tell(m *members, from *Caller)
 	// event is the event of OCSF.
 	event(m *moment) any
 	// about are the members that all lines of calls have.
@@ -118,12 +117,12 @@ func (l *Log) write(ctx context.Context, told entry) error {
 func (l *Log) writeLine(ctx context.Context, m *moment, told entry, all bool) error {
 	line := drafts.Get().(*draft)
 	defer line.release()
-	if err := line.write(ctx, m, told); err != nil {
+	if err := line.write(m, told); err != nil {
 		return err
 	}
-	err := l.writeTo(line.text.Bytes(), all)
+	err := l.writeTo(line.text.json, all)
 	if l.Receiver != nil && (err == nil || !all) {
-		l.Receiver.Receive(ctx, &Line{At: m.at, Text: bytes.TrimSuffix(line.text.Bytes(), newline), About: told.about(), From: m.from})
+		l.Receiver.Receive(ctx, &Line{At: m.at, Text: bytes.TrimSuffix(line.text.json, newline), About: told.about(), From: m.from})
 	}
 	return err
 }

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"log/slog"
 	"time"
 )
 
@@ -52,13 +51,15 @@ func WithOrigin(ctx context.Context, from Origin) context.Context {
 	return context.WithValue(ctx, OriginKey{}, from)
 }
 
-// appendTo appends the members about the caller; none if it is nil.
-func (c *Caller) appendTo(line []slog.Attr) []slog.Attr {
+// tell adds the members about the caller; none if it is nil.
+func (c *Caller) tell(m *members) {
 	if c == nil {
-		return line
+		return
 	}
-	line = appendText(appendText(line, "address", c.Address), "client", c.Client)
-	return appendText(appendText(line, "request", c.Request), "trace", c.Trace)
+	m.given("address", c.Address)
+	m.given("client", c.Client)
+	m.given("request", c.Request)
+	m.given("trace", c.Trace)
 }
 
 // WriteRead writes a line about a call that read. An error says that it could not be written to all outputs.
@@ -69,17 +70,23 @@ func (l *Log) WriteRead(ctx context.Context, r *Read) error {
 	return l.write(ctx, r)
 }
 
-// attributes implements entry.
-func (r *Read) attributes(from *Caller) []slog.Attr {
-	line := append(make([]slog.Attr, 0, 20), slog.String("token", r.Token))
-	line = appendText(line, "subject", r.Subject)
-	line = append(line, slog.String("tool", cut(r.Tool)), slog.String("model", cut(r.Model)), slog.String("operation", cut(r.Operation)),
-		slog.Any("fields", cutAll(r.Fields)), slog.Int("rows", r.Rows))
+// tell implements entry.
+func (r *Read) tell(m *members, from *Caller) {
+	m.text("token", r.Token)
+	m.given("subject", r.Subject)
+	m.text("tool", cut(r.Tool))
+	m.text("model", cut(r.Model))
+	m.text("operation", cut(r.Operation))
+	m.texts("fields", r.Fields)
+	m.number("rows", r.Rows)
 	if r.IDs != nil {
-		line = append(line, slog.Any("ids", cutAll(r.IDs)))
+		m.texts("ids", r.IDs)
 	}
-	line = appendText(line, "rows_of", r.Of)
-	line = append(line, slog.String("asked", r.Question), slog.Int("bytes", r.Bytes), slog.Float64("seconds", r.Took.Seconds()), slog.String("outcome", r.Outcome))
-	line = appendText(line, "call", r.Call)
-	return from.appendTo(line)
+	m.given("rows_of", r.Of)
+	m.text("asked", r.Question)
+	m.number("bytes", r.Bytes)
+	m.seconds("seconds", r.Took)
+	m.text("outcome", r.Outcome)
+	m.given("call", r.Call)
+	from.tell(m)
 }

@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"context"
-	"log/slog"
-)
+import "context"
 
 // What a line about a caller that was not let in has as its operation and outcome.
 const (
@@ -31,14 +28,18 @@ func (l *Log) WriteRefused(ctx context.Context, r *Refused) error {
 	return l.write(ctx, r)
 }
 
-// attributes implements entry.
-func (r *Refused) attributes(from *Caller) []slog.Attr {
-	line := appendText(make([]slog.Attr, 0, 12), "token", r.Token)
-	line = appendText(appendText(appendText(line, "token_id", r.PublicID), "subject", r.Subject), "issuer", r.Issuer)
-	line = append(line, slog.String("operation", OperationAuthenticate), slog.String("cause", r.Cause))
-	line = appendText(line, "condition", r.Condition)
+// tell implements entry.
+func (r *Refused) tell(m *members, from *Caller) {
+	m.given("token", r.Token)
+	m.given("token_id", r.PublicID)
+	m.given("subject", r.Subject)
+	m.given("issuer", r.Issuer)
+	m.text("operation", OperationAuthenticate)
+	m.text("cause", r.Cause)
+	m.given("condition", r.Condition)
 	if r.More > 0 {
-		line = append(line, slog.Int("more_refused", r.More))
+		m.number("more_refused", r.More)
 	}
-	return from.appendTo(append(line, slog.String("outcome", OutcomeRefused)))
+	m.text("outcome", OutcomeRefused)
+	from.tell(m)
 }

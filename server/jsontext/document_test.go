@@ -8,22 +8,23 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
-func TestAppendDocumentIsReadBack(t *testing.T) {
-	for _, text := range []string{"", "plain", `{"a":"b\\c"}`, "\x00\x1f\t\r\n\b", "é 値 😀", "\u2028</script>"} {
-		var back string
-		if err := json.Unmarshal(jsontext.AppendDocument(nil, []byte(text)), &back); err != nil || back != text {
-			t.Errorf("%q became %q (%v)", text, back, err)
+func TestTextsAreReadBack(t *testing.T) {
+	check := func(text string) {
+		for name, quoted := range map[string][]byte{"document": jsontext.AppendDocument(nil, []byte(text)), "string": jsontext.AppendString(nil, text)} {
+			var back string
+			if err := json.Unmarshal(quoted, &back); err != nil || back != text {
+				t.Fatalf("as a %s, %q became %q (%v)", name, text, back, err)
+			}
 		}
+	}
+	for _, text := range []string{"", "plain", `{"a":"b\\c"}`, "\x00\x1f\t\r\n\b", "é 値 😀", "\u2028</script>"} {
+		check(text)
 	}
 	// Every byte that needs an escape, at every place of a word, and next to any other.
 	for _, special := range []string{`"`, `\`, `""`, `"\`, "\n", "\x01\"", "\"\x1f", "é", "\x7f", "\u0080"} {
 		for before := range 18 {
 			for after := range 10 {
-				text := strings.Repeat("a", before) + special + strings.Repeat("!", after)
-				var back string
-				if err := json.Unmarshal(jsontext.AppendDocument(nil, []byte(text)), &back); err != nil || back != text {
-					t.Fatalf("%q became %q (%v)", text, back, err)
-				}
+				check(strings.Repeat("a", before) + special + strings.Repeat("!", after))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ package jsontext
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -40,7 +41,7 @@ func AppendEscaped[T Text](dst []byte, s T) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if plainByte[c] {
-			i++
+			i = PlainEnd(s, i+1)
 			continue
 		}
 		if c >= utf8.RuneSelf {
@@ -73,6 +74,22 @@ func AppendEscaped[T Text](dst []byte, s T) []byte {
 		start = i
 	}
 	return append(dst, s[start:]...)
+}
+
+// PlainEnd returns the offset of the first byte from s[at] on that does not stand for itself in a JSON string, or is not ASCII. It looks
+// at eight bytes at a time.
+func PlainEnd[T Text](s T, at int) int {
+	for ; at+8 <= len(s); at += 8 {
+		w := s[at : at+8]
+		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 | uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+		if marks := quotedBytes(x) | controlBytes(x) | x&highs; marks != 0 {
+			return at + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for at < len(s) && plainByte[s[at]] {
+		at++
+	}
+	return at
 }
 
 // AppendInt appends an integer: a number within ±(2^53-1), a string beyond.

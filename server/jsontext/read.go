@@ -1,6 +1,7 @@
 package jsontext
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -38,6 +39,47 @@ func MembersOf(object []byte) map[string]json.RawMessage {
 		members[name] = value
 	}
 	return members
+}
+
+// Object is a JSON object as its members: smaller than a map, and made for names that are asked for in their order. It is used by
+// one goroutine at a time.
+type Object struct {
+	members []objectMember
+	// next is the member behind the one that was asked for last.
+	next int
+}
+
+type objectMember struct{ name, value []byte }
+
+// ObjectOf reads an object that is known to be one, of about so many members. Values are parts of it; nothing is copied.
+func ObjectOf(object []byte, about int) *Object {
+	o := &Object{members: make([]objectMember, 0, about)}
+	for quoted, value := range Inside(object) {
+		name := quoted[1 : len(quoted)-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			text, _ := ReadString(quoted) // a member's name: it cannot fail
+			name = []byte(text)
+		}
+		o.members = append(o.members, objectMember{name, value})
+	}
+	return o
+}
+
+// Value returns the value of the member of that name; nil if there is none.
+func (o *Object) Value(name string) json.RawMessage {
+	at := o.next
+	for range o.members {
+		if at == len(o.members) {
+			at = 0
+		}
+		m := &o.members[at]
+		at++
+		if string(m.name) == name {
+			o.next = at
+			return m.value
+		}
+	}
+	return nil
 }
 
 // ReadStrings returns the elements of an array of strings; false for anything else.

@@ -35,15 +35,20 @@ func End(data []byte, at int) int {
 
 // endOfString returns where the string that begins at data[at] ends.
 func endOfString(data []byte, at int) int {
-	for i := at + 1; i < len(data); i++ {
-		switch data[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for end := at + 1; ; {
+		length := bytes.IndexByte(data[end:], '"')
+		if length < 0 {
+			return len(data)
+		}
+		end += length
+		escapes := end // where the backslashes before the quote begin
+		for escapes-1 > at && data[escapes-1] == '\\' {
+			escapes--
+		}
+		if end++; (end-escapes)%2 == 1 {
+			return end
 		}
 	}
-	return len(data)
 }
 
 // SkipSpace returns the offset of the first byte from data[at] on that is no white space.

@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // The lexer's part of the scanner: strings, numbers and literals.
@@ -24,7 +26,7 @@ func (s *scanner) text() (start, end int, err error) {
 		case c < ' ':
 			return 0, 0, s.fail("a control character in a string")
 		case c < utf8.RuneSelf:
-			s.pos++
+			s.pos = jsontext.PlainEnd(s.data, s.pos+1)
 		default:
 			r, size := utf8.DecodeRune(s.data[s.pos:])
 			if r == utf8.RuneError && size == 1 {

@@ -55,7 +55,7 @@ func BenchmarkRow(b *testing.B) {
 	values := [][]byte{[]byte("4711"), []byte(`A title with "quotes" in it`), []byte("12.50"), []byte("t"),
 		[]byte("2026-01-02 03:04:05.678+00"), []byte(`\x00ff10aabb`), []byte("{1,2,3,NULL}")}
 	var w rowtext.Writer[[]byte]
-	w.Prepare(cells{}, outputs, 16<<10, database.RowObjects)
+	w.Prepare(&cells{}, outputs, 16<<10, database.RowObjects)
 	out := make([]byte, 0, 1024)
 	b.ReportAllocs()
 	for b.Loop() {

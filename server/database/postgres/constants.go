@@ -33,7 +33,7 @@ func constantOf(c *database.Column, e *expression) (string, bool) {
 	if !ok || !literalFits(c, typeName) || c.Kind == database.Enum && !slices.Contains(c.Choices, text) {
 		return "", false
 	}
-	return string(cells{}.AppendPlain(nil, c, []byte(text))), true
+	return string((&cells{}).AppendPlain(nil, c, []byte(text))), true
 }
 
 // literal returns the text of a string or number, and the type in which it was written. It follows a cast of a cast

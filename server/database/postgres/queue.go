@@ -77,7 +77,11 @@ func (q *queue) batched(b *database.Statement) error {
 }
 
 // command adds a command without values.
-func (q *queue) command(text string) { *q = append(*q, &statement{command: text}) }
+func (q *queue) command(text string) {
+	s := commands.Get()
+	s.command = text
+	*q = append(*q, s)
+}
 
 // owes reports whether a row waits: what it leads to is not known yet.
 func (q queue) owes() bool {

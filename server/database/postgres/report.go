@@ -72,7 +72,7 @@ func (x exchange) report(ctx context.Context, report *database.Report, c *call, 
 	if results.NextResult() {
 		reader := results.ResultReader()
 		plan := report.Plan(reportColumns(reader.FieldDescriptions()))
-		c.rows.writer.Prepare(cells{}, plan.Output, plan.MaxValue, plan.Form)
+		c.rows.writer.Prepare(&cells{}, plan.Output, plan.MaxValue, plan.Form)
 		reported.Columns = plan.ColumnNames()
 		for range report.Offset {
 			if !reader.NextRow() {

@@ -38,7 +38,7 @@ func (c *call) prepare(plan *database.Select) error {
 	if err := c.sql.Build(sqltext.PostgreSQL, plan); err != nil {
 		return err
 	}
-	c.rows.writer.Prepare(cells{}, plan.Output, plan.MaxValue, plan.Form)
+	c.rows.writer.Prepare(&cells{}, plan.Output, plan.MaxValue, plan.Form)
 	return c.params.encode(c.sql.Args)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
+	"github.com/mcp-admin/mcp-admin-operator/server/objpool"
 )
 
 // statement is a statement of a transaction's queue: a command, a read, the count for the read before it, or a write.
@@ -66,12 +67,19 @@ func newWrite(table *database.Table, build func(*sqltext.Statement) error) (*sta
 // returns notes what a write returns, which goes behind what out holds.
 func (s *statement) returns(outputs []database.Output, maxValue int, meets database.Condition, out []byte) {
 	s.returning, s.meets, s.answer.Text = outputs, meets != nil, out
-	s.c.rows.writer.Prepare(cells{}, outputs, maxValue, database.RowObjects)
+	s.c.rows.writer.Prepare(&cells{}, outputs, maxValue, database.RowObjects)
 }
+
+// commands are statements without memory of their own.
+var commands objpool.Pool[statement]
 
 // release gives the statement's memory back. A count lies in the memory of its read.
 func (s *statement) release() {
-	if s.c != nil && !s.counts {
+	switch {
+	case s.c == nil:
+		*s = statement{}
+		commands.Put(s)
+	case !s.counts:
 		s.c.release()
 	}
 }

@@ -82,6 +82,8 @@ func (w *Writer[V]) appendArray(dst []byte, values []V) []byte {
 func (w *Writer[V]) appendOutput(dst []byte, output *database.Output, values []V) ([]byte, []V) {
 	own := values[:len(output.Columns)]
 	switch {
+	case isWhole(output):
+		dst = w.appendWhole(dst, output.Columns[0], own[0])
 	case w.anyNull(own):
 		dst = append(dst, "null"...)
 	case output.Kept:
@@ -91,17 +93,30 @@ func (w *Writer[V]) appendOutput(dst []byte, output *database.Output, values []V
 	case output.Slice != nil:
 		dst = append(dst, '"')
 		dst = append(jsontext.AppendEscaped(dst, w.plain(output.Columns[0], own[0])), '"')
-	case output.Composite:
-		dst = w.appendComposite(dst, output.Columns, own)
-	case w.maxValue > 0 && w.engine.Size(output.Columns[0], own[0]) > w.maxValue:
-		dst = w.appendCut(dst, output.Columns[0], own[0])
 	default:
-		dst = w.engine.AppendJSON(dst, output.Columns[0], own[0])
-		if output.Columns[0].Computed == database.Quotient {
-			dst = trimQuotient(dst)
-		}
+		dst = w.appendComposite(dst, output.Columns, own)
 	}
 	return dst, values[len(own):]
+}
+
+// isWhole reports whether an output is the value of one column, and no part of it, as most are.
+func isWhole(o *database.Output) bool {
+	return !o.Kept && !o.Mask && o.Slice == nil && !o.Composite
+}
+
+// appendWhole appends a value, or its beginning if it is too long.
+func (w *Writer[V]) appendWhole(dst []byte, c *database.Column, value V) []byte {
+	switch {
+	case w.engine.IsNull(value):
+		return append(dst, "null"...)
+	case w.maxValue > 0 && w.engine.Size(c, value) > w.maxValue:
+		return w.appendCut(dst, c, value)
+	}
+	dst = w.engine.AppendJSON(dst, c, value)
+	if c.Computed == database.Quotient {
+		return trimQuotient(dst)
+	}
+	return dst
 }
 
 // Values returns the values of columns in a form that can be bound again, for Page.Last. They do not refer to the

@@ -67,7 +67,7 @@ func (e *actionCall) boundIDs(rows []*call.Row) ([]database.Piece, error) {
 func boundID(key *database.Column, row *call.Row) (database.Piece, error) {
 	id := database.Piece{Bound: true, Kind: key.Kind}
 	value, err := lookup.ParseShown(key, row.ID())
-	if kept := row.Members()[write.KeptMember+key.Name]; len(kept) > 0 && !call.IsNull(kept) {
+	if kept := row.Value(write.KeptMember + key.Name); len(kept) > 0 && !call.IsNull(kept) {
 		id.Kind = database.Other
 		value, err = database.ParseKept(kept)
 	}

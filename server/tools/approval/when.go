@@ -59,10 +59,9 @@ func (h *held) isMet(tx call.Reader, p *policy, changes []*call.Change, rows int
 // changesOneOf reports whether a change gives one of the fields another value. Whether a masked value is another one, rows do not
 // show: it counts as changed once it is given.
 func changesOneOf(ch *call.Change, names []string) bool {
-	was, is := ch.Before.Members(), ch.After.Members()
 	return slices.ContainsFunc(names, func(name string) bool {
 		f := ch.Row.Model.Field(name)
-		return f != nil && (!bytes.Equal(was[f.Name], is[f.Name]) || f.Masked && slices.Contains(ch.Given, f))
+		return f != nil && (!bytes.Equal(ch.Before.Value(f.Name), ch.After.Value(f.Name)) || f.Masked && slices.Contains(ch.Given, f))
 	})
 }
 

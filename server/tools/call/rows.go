@@ -24,9 +24,11 @@ const (
 // Row is one row of a model, with its fields as get_ shows them.
 type Row struct {
 	Model *catalog.Model
-	// Text is the row as JSON, fields its members: read from text when they are first asked for.
+	// Text is the row as JSON, Fields its members: read from Text when all of them are first asked for. shown are the same, for
+	// Value; nil before the first.
 	Text   json.RawMessage
 	Fields map[string]json.RawMessage
+	shown  *jsontext.Object
 	// Kept are the row's values as the database keeps them, by columns; nil if they were not asked for.
 	Kept map[string]json.RawMessage
 }
@@ -40,6 +42,19 @@ func (r *Row) Members() map[string]json.RawMessage {
 		r.Fields = jsontext.MembersOf(r.Text)
 	}
 	return r.Fields
+}
+
+// Value is the row's member of that name; nil if it has none, and of a nil row.
+func (r *Row) Value(name string) json.RawMessage {
+	switch {
+	case r == nil:
+		return nil
+	case r.Fields != nil:
+		return r.Fields[name]
+	case r.shown == nil:
+		r.shown = jsontext.ObjectOf(r.Text, len(r.Model.Fields)+1)
+	}
+	return r.shown.Value(name)
 }
 
 // KeptAs is the column's value as the database keeps it; nil if that was not asked for, and of a nil row.
@@ -56,16 +71,16 @@ func (r *Row) ID() json.RawMessage {
 	case len(m.Key) == 0:
 		return nil
 	case m.KeyName == "":
-		return r.Members()[m.Key[0].Name]
+		return r.Value(m.Key[0].Name)
 	default:
-		return r.Members()[m.KeyName]
+		return r.Value(m.KeyName)
 	}
 }
 
 // Label is what people call the row: its display field, or else its id.
 func (r *Row) Label() string {
 	if d := r.Model.Display; d != nil && !d.Secret {
-		return LabelOf(r.ID(), r.Members()[d.Name])
+		return LabelOf(r.ID(), r.Value(d.Name))
 	}
 	return PlainText(r.ID())
 }

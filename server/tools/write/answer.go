@@ -7,9 +7,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
-// text is the answer as encoding/json writes it.
-func (a *created) text() ([]byte, error) {
-	out := append(roomFor(a.Object), `{"success":true,"id":`...)
+// text is the answer as encoding/json writes it, in the room.
+func (a *created) text(room *call.Room) ([]byte, error) {
+	out := append(room.Begin(0), `{"success":true,"id":`...)
 	if a.ID == nil {
 		out = append(out, null...)
 	} else {
@@ -23,22 +23,22 @@ func (a *created) text() ([]byte, error) {
 		}
 		out = append(append(out, `,"inlines":`...), inlines...)
 	}
-	return appendEnd(out, a.DryRun, a.Call, a.Notice), nil
+	return room.Holds(appendEnd(out, a.DryRun, a.Call, a.Notice)), nil
 }
 
-// text is the answer as encoding/json writes it.
-func (a *updated) text() ([]byte, error) {
-	out := appendObject(append(roomFor(a.Object), `{"success":true`...), a.Object)
-	inlines, err := json.Marshal(a.Inlines)
-	if err != nil {
-		return nil, err
+// text is the answer as encoding/json writes it, in the room.
+func (a *updated) text(room *call.Room) ([]byte, error) {
+	out := appendObject(append(room.Begin(0), `{"success":true`...), a.Object)
+	inlines := []byte(null)
+	if a.Inlines != nil {
+		var err error
+		if inlines, err = json.Marshal(a.Inlines); err != nil {
+			return nil, err
+		}
 	}
 	out = append(append(out, `,"inlines":`...), inlines...)
-	return appendEnd(out, a.DryRun, a.Call, a.Notice), nil
+	return room.Holds(appendEnd(out, a.DryRun, a.Call, a.Notice)), nil
 }
-
-// roomFor returns memory for an answer that shows the object.
-func roomFor(object json.RawMessage) []byte { return make([]byte, 0, len(object)+256) }
 
 func appendObject(out []byte, object json.RawMessage) []byte {
 	if len(object) == 0 {

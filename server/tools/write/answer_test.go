@@ -3,6 +3,8 @@ package write
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // rowsOfAnswers are rows as answers show them.
@@ -26,13 +28,13 @@ func TestAnswersAreWrittenAsEncodingJSONWritesThem(t *testing.T) {
 	}
 }
 
-func isAsMarshaled(t *testing.T, write func() ([]byte, error), answer any) {
+func isAsMarshaled(t *testing.T, write func(*call.Room) ([]byte, error), answer any) {
 	t.Helper()
 	want, err := json.Marshal(answer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := write(); err != nil || string(got) != string(want) {
+	if got, err := write(&call.Room{}); err != nil || string(got) != string(want) {
 		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
 }

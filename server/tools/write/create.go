@@ -81,5 +81,5 @@ func createRow(c *call.Call, a *createArguments) ([]byte, error) {
 	if mayView(&c.Request) {
 		answer.Object = added.Text
 	}
-	return answer.text()
+	return answer.text(c.Room())
 }

@@ -35,9 +35,9 @@ type Purpose struct {
 }
 
 // readData reads `data`: fields under their API or column names. It finds all that is wrong at once, before the database
-// is asked; the error then is a validation error.
+// is asked; the error then is a validation error. raw is a part of arguments that were read before.
 func readData(req *call.Request, scope access.Scope, raw json.RawMessage, p Purpose) (*RowData, error) {
-	given, ok := jsontext.ReadObject(raw)
+	given, ok := jsontext.ReadObjectIn(raw)
 	if !ok || given == nil {
 		return nil, call.Invalid("data must be an object of field name to value, not %s", lookup.Excerpt(raw))
 	}
@@ -203,10 +203,9 @@ func (d *RowData) names() []string {
 
 // changeSummary is the journal's message about an update: what differs, whatever was asked for.
 func changeSummary(before, after *call.Row) string {
-	was, is := before.Members(), after.Members()
 	var names []string
 	for _, f := range before.Model.Fields {
-		if !bytes.Equal(was[f.Name], is[f.Name]) {
+		if !bytes.Equal(before.Value(f.Name), after.Value(f.Name)) {
 			names = append(names, f.Name)
 		}
 	}

@@ -76,34 +76,44 @@ func Record(req *call.Request, tx database.Tx, ch call.Change) error {
 	return tx.InsertLater(req.Ctx, &entry)
 }
 
+// difference is a field that differs, with its value before and after.
+type difference struct {
+	field         *catalog.Field
+	before, after json.RawMessage
+}
+
 // differences are the fields that differ, without those that the journal does not tell of.
-func differences(m *catalog.Model, before, after *call.Row) []*catalog.Field {
-	was, is := before.Members(), after.Members()
-	var fields []*catalog.Field
+func differences(m *catalog.Model, before, after *call.Row) []difference {
+	var some []difference
+	if before == nil || after == nil { // all differ
+		some = make([]difference, 0, len(m.Fields))
+	}
 	for _, f := range m.Fields {
-		if !f.Masked && !f.Secret && !bytes.Equal(was[f.Name], is[f.Name]) {
-			fields = append(fields, f)
+		if f.Masked || f.Secret {
+			continue
+		}
+		if was, is := before.Value(f.Name), after.Value(f.Name); !bytes.Equal(was, is) {
+			some = append(some, difference{f, was, is})
 		}
 	}
-	return fields
+	return some
 }
 
 // changesOf are the changes of a row as JSON: a call.FieldChange for each field that differs, in the order of the columns'
 // names. An exposure's names may be others tomorrow.
 func changesOf(m *catalog.Model, before, after *call.Row) []byte {
-	fields := differences(m, before, after)
-	slices.SortFunc(fields, func(a, b *catalog.Field) int { return strings.Compare(a.Column.Name, b.Column.Name) })
-	was, is := before.Members(), after.Members()
+	some := differences(m, before, after)
+	slices.SortFunc(some, func(a, b difference) int { return strings.Compare(a.field.Column.Name, b.field.Column.Name) })
 	out := append(make([]byte, 0, 512), '{')
-	for i, f := range fields {
+	for i, d := range some {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		change := call.FieldChange{Before: shorten(was[f.Name]), After: shorten(is[f.Name])}
+		change := call.FieldChange{Before: shorten(d.before), After: shorten(d.after)}
 		if !IsShortened(change.Before) {
-			change.Stored = before.KeptAs(f.Column)
+			change.Stored = before.KeptAs(d.field.Column)
 		}
-		out = change.AppendTo(append(call.AppendJSON(out, f.Column.Name), ':'))
+		out = change.AppendTo(append(call.AppendJSON(out, d.field.Column.Name), ':'))
 	}
 	return append(out, '}')
 }

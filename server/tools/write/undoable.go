@@ -25,7 +25,7 @@ func canRecreate(req *call.Request, m *catalog.Model, rows []foundRow) bool {
 
 // isTooLongForJournal reports whether the journal will keep only the beginning of one of the row's values.
 func isTooLongForJournal(scope access.Scope, r foundRow) bool {
-	return slices.ContainsFunc(scope.Fields(), func(f *catalog.Field) bool { return IsShortened(shorten(r.Members()[f.Name])) })
+	return slices.ContainsFunc(scope.Fields(), func(f *catalog.Field) bool { return IsShortened(shorten(r.Value(f.Name))) })
 }
 
 // canRestore reports whether the token may set the foreign keys of such rows again.

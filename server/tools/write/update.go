@@ -99,5 +99,5 @@ func updateRow(c *call.Call, a *updateArguments) ([]byte, error) {
 	if mayView(&c.Request) {
 		answer.Object = changed.Text
 	}
-	return answer.text()
+	return answer.text(c.Room())
 }

@@ -158,7 +158,7 @@ func (w *Writer) insertRow(d *RowData, parent []database.Assignment, columns []*
 	}
 	added := written{Row: &call.Row{Model: m, Text: text}}
 	if m.UniqueKey {
-		id := added.Members()[call.IDName]
+		id := added.Value(call.IDName)
 		if shown {
 			id = added.ID()
 		}
