@@ -97,6 +97,8 @@ const (
 	ReasonApprovalPolicyInvalid = "ApprovalPolicyInvalid"
 	// ReasonAdmissionPolicyMissing: no decision is taken, as nobody checks who may decide.
 	ReasonAdmissionPolicyMissing = "AdmissionPolicyMissing"
+	// ReasonAuditLinesFailing: a pod cannot write audit lines without which calls are refused; the message says why.
+	ReasonAuditLinesFailing = "AuditLinesFailing"
 	// ReasonRouted: agents are led to the server's pods.
 	ReasonRouted = "Routed"
 	// ReasonMonitored: the metrics of the server's pods are read.

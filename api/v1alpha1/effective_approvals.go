@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -54,6 +55,11 @@ func (s *MCPEndpointSpec) FindApproval(name string) *ApprovalPolicy {
 		}
 	}
 	return nil
+}
+
+// Takes reports whether the policy takes the approval of who decided: it asks for no group, or for one of that user's.
+func (p *ApprovalAsker) Takes(d *ApprovalDecision) bool {
+	return len(p.ApproverGroups) == 0 || slices.ContainsFunc(d.Groups, func(group string) bool { return slices.Contains(p.ApproverGroups, group) })
 }
 
 // EffectiveState is the approval's state.

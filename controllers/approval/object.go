@@ -25,9 +25,9 @@ const (
 	maxValuesBytes = 64 << 10
 )
 
-// newApproval is the object of a call that a pod holds back. No pod is trusted: names must be the endpoint's, and texts are bounded. An
+// New is the object of a call that a pod holds back. No pod is trusted: names must be the endpoint's, and texts are bounded. An
 // error says why there is none.
-func newApproval(e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, a *contract.Approval, now time.Time) (*v1alpha1.MCPApproval, error) {
+func New(e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, a *contract.Approval, now time.Time) (*v1alpha1.MCPApproval, error) {
 	if token == nil || string(token.UID) != a.TokenUID {
 		return nil, fmt.Errorf("the endpoint has no token %s with this identity", plain(a.Token, 317))
 	}

@@ -157,7 +157,7 @@ func (r *Reconciler) ask(ctx context.Context, key types.NamespacedName) (time.Du
 		return 0, err
 	}
 	now := r.Now()
-	a, problem := newApproval(e, token, &told.Approval, now)
+	a, problem := New(e, token, &told.Approval, now)
 	if problem != nil {
 		ctrl.LoggerFrom(ctx).V(1).Info("A call that waits has no MCPApproval", "reason", problem.Error())
 		r.Reports.done(key, told)

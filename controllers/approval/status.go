@@ -30,6 +30,16 @@ var endConditions = map[v1alpha1.ApprovalState]string{
 	v1alpha1.ApprovalWithdrawn: v1alpha1.ConditionWithdrawn, v1alpha1.ApprovalSuperseded: v1alpha1.ConditionSuperseded,
 }
 
+// Judge is the status of an approval where nobody but the program itself takes decisions, as there is no cluster. told is what the server
+// tells of the call; nil if nothing that was not told before.
+func Judge(a *v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, told *contract.Approval, now time.Time) v1alpha1.MCPApprovalStatus {
+	var of report
+	if told != nil {
+		of.Approval = *told
+	}
+	return statusOf(a, compile.Rule(a, e, token, compile.PolicyForce{}, now), of, told != nil, now)
+}
+
 // statusOf is an approval's status by what people decided and what the pods tell.
 func statusOf(a *v1alpha1.MCPApproval, ruling compile.Ruling, told report, isTold bool, now time.Time) v1alpha1.MCPApprovalStatus {
 	status := *a.Status.DeepCopy()

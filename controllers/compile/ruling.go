@@ -91,15 +91,10 @@ func judgeDecision(a *v1alpha1.MCPApproval, d *v1alpha1.ApprovalDecision, force 
 		return v1alpha1.DecisionPolicyNotInForce
 	case a.Spec.Request.IsOwnCall(d.DecidedBy):
 		return v1alpha1.DecisionOwnCall
-	case d.Decision == v1alpha1.VerdictApprove && !slices.ContainsFunc(a.Spec.Request.Policies, func(p v1alpha1.ApprovalAsker) bool { return mayApprove(d, &p) }):
+	case d.Decision == v1alpha1.VerdictApprove && !slices.ContainsFunc(a.Spec.Request.Policies, func(p v1alpha1.ApprovalAsker) bool { return p.Takes(d) }):
 		return v1alpha1.DecisionNotAnApprover
 	}
 	return v1alpha1.DecisionCounted
-}
-
-// mayApprove reports whether a policy takes the approval of who decided.
-func mayApprove(d *v1alpha1.ApprovalDecision, p *v1alpha1.ApprovalAsker) bool {
-	return len(p.ApproverGroups) == 0 || slices.ContainsFunc(d.Groups, func(group string) bool { return slices.Contains(p.ApproverGroups, group) })
 }
 
 // counted are the users whose decisions count and are of a kind, and what they said.
@@ -126,7 +121,7 @@ func (r Ruling) missing(a *v1alpha1.MCPApproval) string {
 		have := int32(0)
 		for at := range a.Spec.Decisions {
 			d := &a.Spec.Decisions[at]
-			if r.Decisions[at] == v1alpha1.DecisionCounted && d.Decision == v1alpha1.VerdictApprove && mayApprove(d, p) {
+			if r.Decisions[at] == v1alpha1.DecisionCounted && d.Decision == v1alpha1.VerdictApprove && p.Takes(d) {
 				have++
 			}
 		}

@@ -250,6 +250,21 @@ func (reports PodReports) Database() *contract.DatabaseStatus {
 	return found
 }
 
+// Problem is the first problem of a kind that a pod tells of; "" if none does.
+func (reports PodReports) Problem(of func(*contract.Status) string) string {
+	for _, r := range reports {
+		if r.counted && r.Status != nil && of(r.Status) != "" {
+			return of(r.Status)
+		}
+	}
+	return ""
+}
+
+// AuditLinesProblem is why a pod cannot write its audit lines; "" if each can.
+func (reports PodReports) AuditLinesProblem() string {
+	return reports.Problem(func(s *contract.Status) string { return s.AuditLinesProblem })
+}
+
 // Model is the state of a model in the pods that have applied at least a revision. It is the report of the first pod that
 // withholds the model; else of a pod that answers agents and has not seen the schema; else of the first that serves it;
 // else of one that has not seen the schema. Nil means not known.

@@ -2,7 +2,7 @@
 // tokens and their rights, models, tools. A request loads one snapshot and asks nothing else; a new one is built beside
 // the old and swapped in whole.
 //
-// Package server imports it, and nothing else of the product does. Begin with Build.
+// Package server imports it, and its self-test, and nothing else of the product does. Begin with Build.
 package snapshot
 
 import (

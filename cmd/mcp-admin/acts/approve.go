@@ -23,7 +23,7 @@ func Decide(ctx context.Context, k *cluster.Cluster, a *v1alpha1.MCPApproval, ve
 	}
 	user := review.Status.UserInfo
 	for {
-		if err := undecided(a, user.Username, now); err != nil {
+		if err := Undecided(a, user.Username, now); err != nil {
 			return err
 		}
 		a.Spec.Decisions = append(a.Spec.Decisions, v1alpha1.ApprovalDecision{
@@ -39,8 +39,8 @@ func Decide(ctx context.Context, k *cluster.Cluster, a *v1alpha1.MCPApproval, ve
 	}
 }
 
-// undecided says why a user cannot decide any more; nil if they can.
-func undecided(a *v1alpha1.MCPApproval, user string, now time.Time) error {
+// Undecided says why a user cannot decide any more; nil if they can.
+func Undecided(a *v1alpha1.MCPApproval, user string, now time.Time) error {
 	switch {
 	case a.Ended():
 		return fmt.Errorf("%s waits no more: it is %s", a.Name, a.EffectiveState())

@@ -16,12 +16,14 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 // listing is the command that lists.
 type listing struct {
 	cluster.Flags
+	state           laptop.Flag
 	all, everywhere bool
 	format          output.Format
 }
@@ -35,24 +37,33 @@ func ListCommand() *cobra.Command {
 		Long: `approvals lists the MCPApprovals that wait, the oldest first: whose calls they are, what they would do, and until when they can be
 allowed. With a name it shows one: the MCPApproval, or the 20 characters that the agent was told.
 
-Rights: list mcpapprovals; get, for one.`,
+Rights: list mcpapprovals; get, for one. With --state it shows those of "mcp-admin dev" on this machine, and needs no cluster.`,
 		Example: `  mcp-admin approvals -n shop
   mcp-admin approvals --all -n shop
-  mcp-admin approvals nq3w5kd2m7xh4tzab6cy -n shop`,
+  mcp-admin approvals nq3w5kd2m7xh4tzab6cy -n shop
+  mcp-admin approvals --state .mcp-admin-dev`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: l.CompleteApproval,
 		RunE: func(command *cobra.Command, args []string) error {
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			if l.state.Folder != "" {
+				return l.runHere(name, command.OutOrStdout())
+			}
 			k, err := l.Connect()
 			if err != nil {
-				return err
+				return laptop.Hint(err)
 			}
-			if len(args) == 1 {
-				return l.show(command.Context(), k, args[0], command.OutOrStdout())
+			if name != "" {
+				return l.show(command.Context(), k, name, command.OutOrStdout())
 			}
 			return l.list(command.Context(), k, command.OutOrStdout())
 		},
 	}
 	l.AddTo(command)
+	l.state.AddTo(command.Flags())
 	command.Flags().BoolVar(&l.all, "all", false, "those that have ended, too")
 	command.Flags().BoolVarP(&l.everywhere, "all-namespaces", "A", false, "those of all namespaces")
 	l.format.AddFlag(command)
@@ -68,7 +79,28 @@ func (l *listing) list(ctx context.Context, k *cluster.Cluster, out io.Writer) e
 	if err := k.List(ctx, &found, client.InNamespace(namespace)); err != nil {
 		return cluster.Explain(err)
 	}
-	approvals := slices.DeleteFunc(found.Items, func(a v1alpha1.MCPApproval) bool { return a.Ended() && !l.all })
+	return l.print(out, found.Items)
+}
+
+// runHere lists or shows the approvals of what "mcp-admin dev" serves.
+func (l *listing) runHere(name string, out io.Writer) error {
+	if name != "" {
+		a, err := l.state.Approval(name)
+		if err != nil {
+			return err
+		}
+		return l.format.Print(out, a, func(s *output.Screen) { describe(s, a) })
+	}
+	all, err := l.state.Approvals()
+	if err != nil {
+		return err
+	}
+	return l.print(out, all)
+}
+
+// print prints those that are asked for, the oldest first.
+func (l *listing) print(out io.Writer, all []v1alpha1.MCPApproval) error {
+	approvals := slices.DeleteFunc(all, func(a v1alpha1.MCPApproval) bool { return a.Ended() && !l.all })
 	slices.SortFunc(approvals, func(a, b v1alpha1.MCPApproval) int {
 		return cmp.Or(a.Spec.Request.AskTime.Compare(b.Spec.Request.AskTime.Time), strings.Compare(a.Name, b.Name))
 	})

@@ -45,6 +45,13 @@ func (c *Cluster) Approval(ctx context.Context, name string) (*v1alpha1.MCPAppro
 	return nil, err
 }
 
+// Approvals lists the MCPApprovals of a namespace, or of all if it is "". Its error is the API server's own.
+func (c *Cluster) Approvals(ctx context.Context, namespace string) ([]v1alpha1.MCPApproval, error) {
+	var list v1alpha1.MCPApprovalList
+	err := c.List(ctx, &list, client.InNamespace(namespace))
+	return list.Items, err
+}
+
 // Missing is the error of an object that is not there.
 type Missing struct{ message string }
 
