@@ -113,14 +113,16 @@ func ReadString(data []byte) (string, bool) {
 
 // isPlain reports whether each character between a string's quotes stands for itself.
 func isPlain(inside []byte) bool {
-	ascii := true
-	for _, c := range inside {
+	at := PlainEnd(inside, 0)
+	if at == len(inside) {
+		return true
+	}
+	for _, c := range inside[at:] {
 		if c < ' ' || c == '"' || c == '\\' {
 			return false
 		}
-		ascii = ascii && c < utf8.RuneSelf
 	}
-	return ascii || utf8.Valid(inside)
+	return utf8.Valid(inside[at:])
 }
 
 // AppendMarshaled appends JSON as encoding/json writes it where it is part of something else: without the spaces between its

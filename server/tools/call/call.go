@@ -33,12 +33,12 @@ type Request struct {
 	Given Arguments
 	// Raw is the JSON object of the arguments; nil if none was sent.
 	Raw []byte
-	// DryRun undoes what the call did.
-	DryRun bool
 	// ID is the call's, under which the journal and the audit know it; IsPart is set if the call is part of another one, whose
 	// id it has.
 	ID     string
 	IsPart bool
+	// DryRun undoes what the call did.
+	DryRun bool
 	// Recorded is set if the journal has changes of the call; its parts share it.
 	Recorded *bool
 	// Changes gathers what the call changes, if other people may have to allow it; else it is nil. Its parts share it.
@@ -46,10 +46,10 @@ type Request struct {
 	// Restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
 	// declared type would not.
 	Restores bool
-	// RestoredAs are values that the call gives back as the database kept them, by fields.
-	RestoredAs map[string]database.Value
 	// Locks is set if the rows that the call reads are to stay as they are until the transaction ends.
 	Locks bool
+	// RestoredAs are values that the call gives back as the database kept them, by fields.
+	RestoredAs map[string]database.Value
 	// Record is the record for the audit; operations that write fill in what they know of IDs, Fields and Changed.
 	Record audit.Record
 	// Reading is what the audit's line about a call that reads cannot know from its answer.
@@ -81,12 +81,12 @@ type Call struct {
 	Confirmations *StepConfirmations
 	// Rows is how many rows the answer shows beside those that the call changed.
 	Rows int
-	// Asked is set if the answer is a question, so that nothing may be kept.
-	Asked bool
 	// Gate holds calls back that other people must allow; nil: nobody must. Hold is what it knows of this one; nil: it need not wait.
 	// Parts of a call have neither: the whole is judged.
 	Gate Gate
 	Hold Hold
+	// Asked is set if the answer is a question, so that nothing may be kept.
+	Asked bool
 	// Waits is set if the answer says that the call waits for other people.
 	Waits bool
 	// Uncertain is set if a webhook may have done something though there is no answer.

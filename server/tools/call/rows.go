@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -142,10 +143,17 @@ func AppendJSON(dst []byte, text string) []byte {
 // isPlain reports whether encoding/json escapes nothing of a text.
 func isPlain(text string) bool {
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c < ' ', c >= 0x7f, c == '"', c == '\\', c == '<', c == '>', c == '&':
+		if !plainByte[text[i]] {
 			return false
 		}
 	}
 	return true
 }
+
+// plainByte are the bytes that encoding/json writes as they are, whatever stands beside them.
+var plainByte = func() (plain [256]bool) {
+	for c := ' '; c < 0x7f; c++ {
+		plain[c] = !strings.ContainsRune(`"\<>&`, c)
+	}
+	return plain
+}()

@@ -3,7 +3,6 @@ package read
 import (
 	"encoding/binary"
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -26,7 +25,7 @@ const maxCursorValues = 2 << 10
 // token can use another's, and so are the columns' kinds, which say how values are read; and, of an order by related rows,
 // how the caller wrote it, and the policies under which those are seen.
 func identity(c *call.Call, rows *RowSet, plan *database.Select, a *listArguments) []byte {
-	id := appendText(make([]byte, 0, 512), c.Scope.Model().Name)
+	id := appendText(make([]byte, 0, 256), c.Scope.Model().Name)
 	id = appendText(id, c.Scope.Fingerprint())
 	id = binary.AppendUvarint(id, uint64(len(plan.Order)))
 	related := a.top != nil
@@ -59,11 +58,20 @@ func identity(c *call.Call, rows *RowSet, plan *database.Select, a *listArgument
 
 // appendFilters appends the members of the argument filters, which was read before, by their names.
 func appendFilters(id []byte, raw json.RawMessage) []byte {
-	filters, _ := jsontext.ReadObjectIn(raw)
+	type filter struct {
+		name  string
+		value []byte
+	}
+	var filters []filter
+	for quoted, value := range jsontext.Inside(raw) {
+		name, _ := jsontext.ReadString(quoted)
+		filters = append(filters, filter{name, value})
+	}
+	slices.SortFunc(filters, func(a, b filter) int { return strings.Compare(a.name, b.name) })
 	id = binary.AppendUvarint(id, uint64(len(filters)))
-	for _, name := range slices.Sorted(maps.Keys(filters)) {
-		id = appendText(id, name)
-		id = append(jsontext.AppendCompact(id, filters[name]), 0)
+	for _, f := range filters {
+		id = appendText(id, f.name)
+		id = append(jsontext.AppendCompact(id, f.value), 0)
 	}
 	return id
 }

@@ -44,7 +44,9 @@ func readData(req *call.Request, scope access.Scope, raw json.RawMessage, p Purp
 	d := &RowData{Scope: scope, Fields: make([]*catalog.Field, 0, len(given)), Set: make([]database.Assignment, 0, len(given))}
 	problems := &call.Violations{}
 	unknown := false
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	names := slices.AppendSeq(make([]string, 0, len(given)), maps.Keys(given))
+	slices.Sort(names)
+	for _, name := range names {
 		f := scope.Field(name)
 		switch {
 		case f == nil:

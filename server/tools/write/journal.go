@@ -129,6 +129,9 @@ func shorten(raw json.RawMessage) json.RawMessage {
 }
 
 func excerpt(text string) string {
+	if len(text) <= maxJournalText {
+		return text
+	}
 	if runes := []rune(text); len(runes) > maxJournalText {
 		return string(runes[:maxJournalText-len(cutMark)]) + cutMark
 	}
