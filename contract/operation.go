@@ -31,6 +31,8 @@ const (
 	Shows Effect = iota
 	// Tells is for operations that tell what can be done, and show no row.
 	Tells
+	// Withdraws is for operations that may take back what the caller asked for, and change no row.
+	Withdraws
 	// Adds is for operations that only add rows.
 	Adds
 	// Changes is for operations that change rows, and do the same if they are called twice.
@@ -81,7 +83,7 @@ var operations = []Operation{
 	{Name: "find_models", Global: true, Effect: Tells},
 	{Name: "transact", Global: true, Effect: Destroys, Verbs: toWrite, Needs: NeedsWrites},
 	{Name: "undo", Global: true, Effect: Destroys, Verbs: toWrite, Needs: NeedsJournal},
-	{Name: "approvals", Global: true, Effect: Tells, Needs: NeedsApprovals},
+	{Name: "approvals", Global: true, Effect: Withdraws, Needs: NeedsApprovals},
 
 	{Name: "list", Effect: Shows, Verbs: toView, Exports: true},
 	{Name: "get", Effect: Shows, Verbs: toView, Needs: NeedsKey, OneRow: true},

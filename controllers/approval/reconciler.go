@@ -80,7 +80,7 @@ func (r *Reconciler) judge(ctx context.Context, e *v1alpha1.MCPEndpoint, a *v1al
 	told, isTold := r.Reports.of(key)
 	force := r.Policy.Force(ctx)
 	switch {
-	case isTold && told.State == contract.ApprovalWaiting && a.Ended() && a.Status.EndTime != nil && told.Asked.Truncate(time.Microsecond).After(a.Status.EndTime.Time):
+	case isTold && AskedAnew(a, &told.Approval):
 		return 0, r.remove(ctx, a) // it is asked for again: a new object begins when this one is gone
 	case !a.Ended() && force.Problem == "" && a.CreationTimestamp.Time.Before(force.Since):
 		// Somebody may have decided, or made it, before the policy was in force. The pods tell of the call again.

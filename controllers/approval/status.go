@@ -30,6 +30,15 @@ var endConditions = map[v1alpha1.ApprovalState]string{
 	v1alpha1.ApprovalWithdrawn: v1alpha1.ConditionWithdrawn, v1alpha1.ApprovalSuperseded: v1alpha1.ConditionSuperseded,
 }
 
+// AskedAnew reports whether a call waits again after its approval ended, or expired as its server sees it.
+func AskedAnew(a *v1alpha1.MCPApproval, told *contract.Approval) bool {
+	if told.State != contract.ApprovalWaiting {
+		return false
+	}
+	ended := a.Ended() && a.Status.EndTime != nil && told.Asked.Truncate(time.Microsecond).After(a.Status.EndTime.Time)
+	return ended || !told.Asked.Before(a.Spec.Request.ExpiryTime.Time)
+}
+
 // Judge is the status of an approval where nobody but the program itself takes decisions, as there is no cluster. told is what the server
 // tells of the call; nil if nothing that was not told before.
 func Judge(a *v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, told *contract.Approval, now time.Time) v1alpha1.MCPApprovalStatus {
@@ -49,6 +58,9 @@ func statusOf(a *v1alpha1.MCPApproval, ruling compile.Ruling, told report, isTol
 	}
 	status.Decisions = seenDecisions(a, ruling, now)
 	state, reason, message, at := ruling.State, ruling.Reason, ruling.Message, now
+	if state == v1alpha1.ApprovalExpired {
+		at = a.Spec.Request.ExpiryTime.Time
+	}
 	if isTold {
 		switch ended := moment(&told.Approval); {
 		case told.State == contract.ApprovalExecuted && a.Status.State != v1alpha1.ApprovalExecuted:

@@ -66,7 +66,7 @@ func Rule(a *v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPT
 		return ruling.end(v1alpha1.ApprovalExpired, v1alpha1.ApprovalReasonExpired, "nobody allowed it in time, or it did not run in time")
 	}
 	if by, comment := ruling.counted(a, v1alpha1.VerdictOverride); len(by) > 0 {
-		ruling.By, ruling.Comment = by, comment
+		ruling.By, ruling.Comment = by, "against the policies: "+comment
 		return ruling.end(v1alpha1.ApprovalApproved, v1alpha1.ApprovalReasonOverridden, "allowed by "+strings.Join(by, ", ")+" against the policies (override)")
 	}
 	if missing := ruling.missing(a); missing != "" {

@@ -27,8 +27,8 @@ func TestALinkIsFetchedWithoutAsking(t *testing.T) {
 	l.set.settings.ExportsURL, l.set.settings.MaxExportRows = "https://library.example.com/mcp/exports/", 10
 	const asked = `{"export":"csv","fields":["title"],"order_by":["id"]}`
 	name := l.waits(ownerText, "list_book", asked)
-	if state := l.told(name).State; state != contract.ApprovalWaiting {
-		t.Fatalf("the export is %s, want %s", state, contract.ApprovalWaiting)
+	if told := l.told(name); told.State != contract.ApprovalWaiting || !strings.Contains(told.Notice, `asks for {"export":"csv","fields":["title"]`) {
+		t.Fatalf("the manager is told %+v, want what the export has", told)
 	}
 	link := &call.ExportLink{
 		ID: "c1", Token: "shop/owner", Operation: "list", Model: "book", Format: call.ExportCSV, Arguments: json.RawMessage(asked),
@@ -49,5 +49,32 @@ func TestALinkIsFetchedWithoutAsking(t *testing.T) {
 	}
 	if waiting := l.waiting.Page("").Approvals; len(waiting) != 1 || waiting[0].State != contract.ApprovalWaiting {
 		t.Errorf("after the file there are %+v, want the one export that still waits", waiting)
+	}
+}
+
+// An export may leave by another model's tool, if that leads to the model.
+func TestAnExportThroughARelationWaits(t *testing.T) {
+	authors := policy("authors", func(p *contract.ApprovalPolicy) {
+		p.Models, p.Operations = []string{"author"}, []string{contract.ApproveExport}
+	})
+	l := newLibrary(t, approving(authors), func(c *contract.Config) {
+		for i := range c.Tokens {
+			c.Tokens[i].Rules = append(c.Tokens[i].Rules, contract.Rule{Models: []string{"*"}, Verbs: []string{contract.VerbExport}})
+		}
+	})
+	l.set.settings.ExportsURL, l.set.settings.MaxExportRows = "https://library.example.com/mcp/exports/", 10
+	for _, waits := range []string{
+		`list_author {"export":"csv"}`, `list_book {"export":"csv","fields":["title","author__name"]}`,
+		`related_book {"id":1,"relation":"author","export":"csv"}`, `aggregate_book {"export":"csv","group_by":["author__name"]}`,
+		`list_chapter {"export":"csv","fields":["book__author__name"]}`,
+	} {
+		tool, arguments, _ := strings.Cut(waits, " ")
+		l.waits(ownerText, tool, arguments)
+	}
+	for _, runs := range []string{`list_book {"export":"csv","fields":["title"]}`, `list_book {"fields":["title","author__name"]}`, `related_book {"id":1,"relation":"author"}`} {
+		tool, arguments, _ := strings.Cut(runs, " ")
+		if r := l.call(ownerText, tool, arguments); r.IsError || value(r, "approval") != "" {
+			t.Errorf("%s: %s (%v)", runs, r.Text, r.Cause)
+		}
 	}
 }

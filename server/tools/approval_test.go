@@ -134,9 +134,16 @@ func TestACallThatIsDeniedDoesNotHappen(t *testing.T) {
 		t.Errorf("asked anew, it waits as %s, and the manager is told %+v", again, l.told(again))
 	}
 	l.decide(name, contract.ApprovalExpired, "")
-	if r := l.call(ownerText, "delete_shelf", `{"id":3}`); r.Code != call.CodeApprovalDenied || !strings.Contains(r.Message, "in time") {
+	if r := l.call(ownerText, "delete_shelf", `{"id":3}`); r.Code != call.CodeApprovalDenied || !strings.Contains(r.Message, "nobody allowed this call in time") {
 		t.Errorf("%s", r.Text)
 	}
+	if again := l.waits(ownerText, "delete_shelf", `{"id":3}`); again != name || l.told(name).State != contract.ApprovalWaiting {
+		t.Errorf("asked anew after it expired, it waits as %s, and the manager is told %+v", again, l.told(again))
+	}
+	if listed := l.must(ownerText, "approvals", `{"approval":"`+name+`"}`); !strings.Contains(fmt.Sprint(listed), "state:Waiting") {
+		t.Errorf("asked anew, it is told as %v", listed)
+	}
+	l.must(ownerText, "approvals", `{"approval":"`+name+`","withdraw":true}`)
 }
 
 // What a policy names holds back calls by every tool that would do the same, and no others.
@@ -177,6 +184,26 @@ func TestNoOtherToolGetsAround(t *testing.T) {
 			"transact", func(p *contract.ApprovalPolicy) { p.Operations = []string{"transact"} },
 			[]string{`transact {"steps":[{"tool":"update_author","arguments":{"id":1,"data":{"name":"F"}}}]}`},
 			[]string{`update_author {"id":1,"data":{"name":"F"}}`},
+		},
+		{
+			"bulk", func(p *contract.ApprovalPolicy) { p.Operations = []string{"bulk"} },
+			[]string{
+				`bulk_author {"operation":"create","items":[{"data":{"name":"A"}}]}`,
+				`transact {"steps":[{"tool":"bulk_author","arguments":{"operation":"create","items":[{"data":{"name":"A"}}]}}]}`,
+			},
+			[]string{`create_author {"data":{"name":"N"}}`, `find_models {}`, `approvals {}`},
+		},
+		{
+			"an action that is not there", func(p *contract.ApprovalPolicy) {
+				p.Operations, p.Problem = []string{"action:delete_selectet"}, "none of the models has an action"
+			},
+			[]string{`action_chapter {"action":"delete_selected","ids":[1],"confirm":true}`}, []string{`delete_chapter {"id":1}`},
+		},
+		{
+			"tools without a model", func(p *contract.ApprovalPolicy) {
+				p.Models, p.Operations = []string{"book"}, []string{"update", "export", "report"}
+			},
+			nil, []string{`find_models {}`, `approvals {}`, `list_book {}`},
 		},
 		{
 			"other tokens", func(p *contract.ApprovalPolicy) { p.Tokens = []string{"shop/clerk"} },

@@ -101,7 +101,7 @@ func tell(c *call.Call, r *call.Result) error {
 		outcome := call.OutcomeOK
 		switch {
 		case c.Waits:
-			outcome = string(call.CodeApprovalRequired)
+			outcome, c.Record.Changed = string(call.CodeApprovalRequired), 0 // what was changed was undone
 		case r.IsError:
 			outcome = string(r.Code)
 		}

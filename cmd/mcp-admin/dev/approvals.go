@@ -200,7 +200,7 @@ func (a *approvals) judge(o *outcome, told *contract.Approval, now time.Time) {
 func (a *approvals) begin(o *outcome, told *contract.Approval, now time.Time) bool {
 	name := v1alpha1.ApprovalName(o.endpoint.Name, told.Name)
 	i := slices.IndexFunc(a.objects, func(other v1alpha1.MCPApproval) bool { return other.Name == name })
-	if told.State != contract.ApprovalWaiting || i >= 0 && (!a.objects[i].Ended() || a.objects[i].Status.EndTime == nil || !told.Asked.After(a.objects[i].Status.EndTime.Time)) {
+	if told.State != contract.ApprovalWaiting || i >= 0 && !approval.AskedAnew(&a.objects[i], told) {
 		return false
 	}
 	namespace, token, _ := strings.Cut(told.Token, "/")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
@@ -99,16 +100,24 @@ func (h *held) decided(met []*policy, changes []call.Change, unnamed int) (*cont
 	case decision.State == contract.ApprovalApproved && now.Before(decision.Expires):
 		h.call.Record.AllowedBy = decision.By
 		return decision, nil
-	}
-	h.gate.register.refused(h.used, decision.State)
-	if decision.State == contract.ApprovalDenied {
+	case decision.State == contract.ApprovalDenied:
+		h.gate.register.refused(h.used, decision)
 		message := "other people did not allow this call, and nothing was changed"
 		if decision.Comment != "" {
 			message += ": " + decision.Comment
 		}
 		return nil, refused(decision, message)
+	case !h.gate.register.refused(h.used, decision): // the caller knows that it expired, and asks anew
+		if h.used.Asked = now; !now.After(decision.Expires) { // the manager's clock is ahead
+			h.used.Asked = decision.Expires.Add(time.Millisecond)
+		}
+		return nil, h.gate.register.wait(h, h.used, met, now)
 	}
-	return nil, refused(decision, "nobody allowed this call in time, and nothing was changed; ask whoever runs the endpoint before you ask for it again")
+	what := "nobody allowed this call in time"
+	if decision.State == contract.ApprovalApproved {
+		what = "this call was allowed, and was not made in time"
+	}
+	return nil, refused(decision, what+": nothing was changed. If it is still wanted, make it again, and it waits anew")
 }
 
 // refused is the error about a call that was not allowed.
@@ -176,6 +185,8 @@ func (h *held) approval(digest string, met []*policy, changes []call.Change, unn
 		a.Policies = append(a.Policies, p.Name)
 	}
 	slices.Sort(a.Policies)
-	a.Changes, a.Notice = shown(met, changes, unnamed)
+	if a.Changes, a.Notice = shown(met, changes, unnamed); !c.Op.Writes() {
+		a.Notice = cut("asks for " + audit.Question(c.Raw)) // without the values that rows are compared with
+	}
 	return a
 }

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
 )
 
 // policy is a declared policy over a catalog.
@@ -21,6 +23,7 @@ type policy struct {
 func newPolicy(declared *contract.ApprovalPolicy, models *catalog.Catalog, inspector access.Token) *policy {
 	p := &policy{declared, declared.Problem}
 	if p.problem != "" {
+		p.widen()
 		return p
 	}
 	readable := 0
@@ -33,13 +36,25 @@ func newPolicy(declared *contract.ApprovalPolicy, models *catalog.Catalog, inspe
 			readable++
 		} else if len(p.Models) > 0 {
 			p.problem = problem
+			p.widen()
 			return p
 		}
 	}
 	if readable == 0 && p.asksRows() && len(models.Models()) > 0 {
 		p.problem = "no model has the fields of when"
+		p.widen()
 	}
 	return p
+}
+
+// widen makes a policy that cannot be judged match each action if it names one: the name may be what is wrong.
+func (p *policy) widen() {
+	isAction := func(name string) bool { return strings.HasPrefix(name, contract.ApproveActionPrefix) }
+	if slices.ContainsFunc(p.Operations, isAction) {
+		wide := *p.ApprovalPolicy
+		wide.Operations = append(slices.DeleteFunc(slices.Clone(p.Operations), isAction), contract.ApproveAction)
+		p.ApprovalPolicy = &wide
+	}
 }
 
 // asksRows reports whether the policy asks of the rows that change, and not only how many they are.
@@ -100,13 +115,47 @@ func (p *policy) mayConcern(c *call.Call) bool {
 
 // reads reports whether the policy names the report or export that a call is.
 func (p *policy) reads(c *call.Call) bool {
-	if len(p.Models) > 0 && p.problem == "" && !slices.Contains(p.Models, c.Scope.Model().Name) {
-		return false
+	m := c.Scope.Model()
+	if m == nil {
+		return false // it has no model, and shows no rows
 	}
 	_, exports := c.Given[call.ExportArgument]
-	return c.Op.Name == contract.ApproveReport && slices.Contains(p.Operations, contract.ApproveReport) ||
-		exports && slices.Contains(p.Operations, contract.ApproveExport)
+	if (c.Op.Name != contract.ApproveReport || !slices.Contains(p.Operations, contract.ApproveReport)) &&
+		(!exports || !slices.Contains(p.Operations, contract.ApproveExport)) {
+		return false
+	}
+	return p.problem != "" || len(p.Models) == 0 || slices.ContainsFunc(p.Models, func(name string) bool { return mayShow(c, m, name) })
 }
+
+// mayShow reports whether the answer of a call that reads may have something of a model: its own, and, if it follows relations, each that
+// relations lead to. Which of them, is known only when it runs.
+func mayShow(c *call.Call, m *catalog.Model, name string) bool {
+	seen, next := map[*catalog.Model]bool{m: true}, []*catalog.Model{m}
+	for len(next) > 0 {
+		m, next = next[0], next[1:]
+		if m.Name == name {
+			return true
+		}
+		if !follows(c) {
+			return false
+		}
+		for _, r := range m.Relations {
+			if !seen[r.Target] {
+				seen[r.Target], next = true, append(next, r.Target)
+			}
+		}
+	}
+	return false
+}
+
+// follows reports whether the file of an export may have values of related rows: by its tool, or by a path in its arguments.
+func follows(c *call.Call) bool {
+	_, exports := c.Given[call.ExportArgument]
+	return exports && (c.Op.Name == relatedRows || bytes.Contains(c.Raw, []byte("__")))
+}
+
+// relatedRows is the operation that shows a row's related rows.
+const relatedRows = "related"
 
 // matching are the changes that the policy's match names, by model and operation. whole is the call's own operation.
 func (p *policy) matching(changes []call.Change, whole ...string) []*call.Change {
@@ -135,7 +184,8 @@ func (p *policy) names(kind string, tools ...string) bool {
 		switch {
 		case tool == "" || tool == contract.ApproveCreate || tool == contract.ApproveUpdate || tool == contract.ApproveDelete:
 			return false // as kinds of changes these are what became of the rows
-		case strings.HasPrefix(tool, call.ActionPrefix) && slices.Contains(p.Operations, contract.ApproveAction):
+		case strings.HasPrefix(tool, call.ActionPrefix) && slices.Contains(p.Operations, contract.ApproveAction),
+			strings.HasPrefix(tool, write.BulkPrefix) && slices.Contains(p.Operations, contract.ApproveBulk):
 			return true
 		}
 		return slices.Contains(p.Operations, tool)

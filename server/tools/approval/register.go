@@ -58,6 +58,8 @@ type entry struct {
 	answer []byte
 	// waitsUntil is when it is too late to allow it.
 	waitsUntil time.Time
+	// sums are those of the policies that ask.
+	sums []string
 }
 
 // NewRegister returns a Register that knows nothing yet. news is called when there is more for the manager; it must not block.
@@ -89,7 +91,7 @@ func (r *Register) stillWaits(asked *request, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.byRequest[asked.sum]
-	if e == nil || e.State != contract.ApprovalWaiting || r.decisions[e.Digest] != nil || now.Sub(e.asked) >= answeredAgain {
+	if e == nil || e.State != contract.ApprovalWaiting || r.about(e) != nil || now.Sub(e.asked) >= answeredAgain {
 		return nil
 	}
 	if asked.reason != "" && asked.reason != e.Reason {
@@ -120,7 +122,10 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 		e.Reason = a.Reason
 		r.changed(e)
 	}
-	e.asked = now
+	e.asked, e.sums = now, nil
+	for _, p := range met {
+		e.sums = append(e.sums, p.Sum)
+	}
 	r.byRequest[h.request.sum] = e
 	e.answer = e.waits(met)
 	if before == nil || before == e || before.State != contract.ApprovalWaiting {
@@ -205,12 +210,45 @@ func (r *Register) executed(a *contract.Approval, id string, now time.Time) {
 	r.changed(e)
 }
 
-// refused notes that a call was not allowed: once the decision is gone, it may be asked for anew.
-func (r *Register) refused(a *contract.Approval, state string) {
+// refused notes that the caller is told of a decision that lets no call run, and reports whether they were not told of it before.
+func (r *Register) refused(a *contract.Approval, d *contract.Decision) bool {
+	state := d.State
+	if state == contract.ApprovalApproved {
+		state = contract.ApprovalExpired
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.entries[a.Digest]; e != nil && e.State == contract.ApprovalWaiting {
-		e.State, e.Ended = state, &a.Asked
+	e := r.entries[a.Digest]
+	switch {
+	case e == nil: // it was asked for on another pod
+		e = &entry{Approval: *a}
+		r.entries[a.Digest] = e
+	case e.State == state || e.State == contract.ApprovalWaiting && e.Asked.After(d.Expires):
+		return false
+	}
+	e.State, e.Ended = state, &a.Asked
+	return true
+}
+
+// about is the decision about a call that waits; nil if there is none, or the call was asked for anew since.
+func (r *Register) about(e *entry) *contract.Decision {
+	if d := r.decisions[e.Digest]; d != nil && !e.Asked.After(d.Expires) {
+		return d
+	}
+	return nil
+}
+
+// keepOnly ends what waits for policies that are not in force any more, by their sums: if they come back, it is asked for anew.
+func (r *Register) keepOnly(inForce map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for digest, e := range r.entries {
+		if e.State == contract.ApprovalWaiting && slices.ContainsFunc(e.sums, func(sum string) bool { return !inForce[sum] }) {
+			delete(r.entries, digest)
+			if r.byRequest[e.request] == e {
+				delete(r.byRequest, e.request)
+			}
+		}
 	}
 }
 

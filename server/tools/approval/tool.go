@@ -95,7 +95,7 @@ func (r *Register) withdraw(caller, name string, now time.Time) error {
 		if e.Name != name || e.Caller != caller {
 			continue
 		}
-		if e.State != contract.ApprovalWaiting || r.decisions[e.Digest] != nil {
+		if e.State != contract.ApprovalWaiting || r.about(e) != nil {
 			return call.Failf(call.CodeConflict, "%s waits no more, so that it cannot be withdrawn", name)
 		}
 		e.State, e.Ended = contract.ApprovalWithdrawn, &now
@@ -139,7 +139,7 @@ func (r *Register) of(caller, name string) ([]state, <-chan struct{}) {
 	asked := map[string]time.Time{}
 	for _, e := range r.entries {
 		if e.Caller == caller && (name == "" || e.Name == name) {
-			found = append(found, e.state(r.decisions[e.Digest]))
+			found = append(found, e.state(r.about(e)))
 			asked[e.Name] = e.Asked
 		}
 	}

@@ -70,7 +70,8 @@ type Annotations struct {
 // hintsOf are the annotations of operations with an effect on rows.
 var hintsOf = map[contract.Effect]Annotations{
 	contract.Shows: {ReadOnlyHint: true, IdempotentHint: true}, contract.Tells: {ReadOnlyHint: true, IdempotentHint: true},
-	contract.Adds: {}, contract.Changes: {DestructiveHint: true, IdempotentHint: true}, contract.Destroys: {DestructiveHint: true},
+	contract.Withdraws: {IdempotentHint: true},
+	contract.Adds:      {}, contract.Changes: {DestructiveHint: true, IdempotentHint: true}, contract.Destroys: {DestructiveHint: true},
 }
 
 // namesMark marks the place in a schema at which a token's own list has names.

@@ -57,6 +57,9 @@ func itemsSchema(m *catalog.Model) call.Schema {
 	return call.Schema{Type: call.Types{"array"}, Items: &call.Schema{}, Description: help}
 }
 
+// BulkPrefix stands before what a bulk does, in the operation that audit lines and policies have.
+const BulkPrefix = "bulk:"
+
 // bulkAnswer is bulk_'s payload. Where nothing succeeded it is an error, and says so as every error does.
 type bulkAnswer struct {
 	Error        string      `json:"error,omitempty"`

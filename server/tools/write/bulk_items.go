@@ -25,7 +25,7 @@ func readBulk(c *call.Call, a *bulkArguments) (*bulkRun, error) {
 	if known := call.BulkOperations(m); !slices.Contains(known, b.operation) {
 		return nil, call.Invalid("operation must be one of %s", strings.Join(known, ", "))
 	}
-	c.Record.Operation = "bulk:" + b.operation
+	c.Record.Operation = BulkPrefix + b.operation
 	if err := mayPerform(&c.Request, c.Scope, b.operation); err != nil {
 		return nil, err
 	}

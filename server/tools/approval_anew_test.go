@@ -1,0 +1,55 @@
+package tools
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/approval"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+)
+
+// An approval that came, and was not used in time, lets nothing run, and says so.
+func TestAnApprovalThatIsNotUsedInTimeIsGone(t *testing.T) {
+	l := newLibrary(t, approving(policy("deletions", func(p *contract.ApprovalPolicy) { p.Operations = []string{"delete"} })))
+	name := l.waits(ownerText, "delete_shelf", `{"id":3}`)
+	a := l.told(name)
+	l.waiting.Decide(map[string]*contract.Decision{a.Digest: {
+		Name: name, Digest: a.Digest, Caller: a.Caller, Tool: a.Tool, State: contract.ApprovalApproved, By: []string{"ana"}, Expires: time.Now(),
+	}})
+	if r := l.call(ownerText, "delete_shelf", `{"id":3}`); r.Code != call.CodeApprovalDenied || !strings.Contains(r.Message, "was allowed, and was not made in time") {
+		t.Errorf("%s", r.Text)
+	}
+	if again := l.waits(ownerText, "delete_shelf", `{"id":3}`); again != name || !l.told(name).Asked.After(a.Asked) {
+		t.Errorf("it waits as %s, and the manager is told %+v", again, l.told(again))
+	}
+}
+
+// What waits for a policy that is gone is asked for anew when the policy is back.
+func TestAPolicyThatComesBackAsksAnew(t *testing.T) {
+	deletions := policy("deletions", func(p *contract.ApprovalPolicy) { p.Operations = []string{"delete"} })
+	l := newLibrary(t, approving(deletions))
+	name := l.waits(ownerText, "delete_shelf", `{"id":3}`)
+	before := l.told(name)
+	without, with := libraryConfig(), libraryConfig()
+	approving(deletions)(with)
+	approval.New(without, l.set.catalog, l.tokens.Inspector(), l.waiting)
+	if listed := l.must(ownerText, "approvals", `{}`); strings.Contains(fmt.Sprint(listed), name) {
+		t.Errorf("without the policy there is %v", listed)
+	}
+	approval.New(with, l.set.catalog, l.tokens.Inspector(), l.waiting)
+	if again := l.waits(ownerText, "delete_shelf", `{"id":3}`); again != name || !l.told(name).Asked.After(before.Asked) {
+		t.Errorf("it waits as %s, and the manager is told %+v, after %+v", again, l.told(again), before)
+	}
+}
+
+// A call that waits has changed nothing, and its line says so.
+func TestTheLineOfACallThatWaitsHasNoChange(t *testing.T) {
+	l := newLibrary(t, approving(policy("all", func(*contract.ApprovalPolicy) {})))
+	l.waits(ownerText, "bulk_author", `{"operation":"create","items":[{"data":{"name":"A"}},{"data":{"name":"B"}}]}`)
+	if line := l.log.String(); !strings.Contains(line, `"changed":0`) || !strings.Contains(line, `"outcome":"approval_required"`) {
+		t.Errorf("the line is %s", line)
+	}
+}
