@@ -9,6 +9,7 @@ COPY go.mod go.sum ./
 RUN --mount=type=cache,target=/go/pkg/mod go mod download
 COPY api/ api/
 COPY cmd/ cmd/
+COPY config/approval-policy/ config/approval-policy/
 COPY config/crd/ config/crd/
 COPY config/rbac/ config/rbac/
 COPY contract/ contract/

@@ -22,6 +22,12 @@ type Status struct {
 	// Ready reports whether the pod has applied a Config, has seen the schema once, and has a certificate if it needs one.
 	Ready    bool           `json:"ready"`
 	Database DatabaseStatus `json:"database"`
+	// AuditLinesProblem is why the newest audit line could not be written; "" if it was.
+	AuditLinesProblem string `json:"auditLinesProblem,omitempty"`
+	// TracingProblem is why no traces are sent though they are asked for, AuditCollectorProblem why no audit lines are sent to their
+	// collector; "" if they are, or nobody asked for it.
+	TracingProblem        string `json:"tracingProblem,omitempty"`
+	AuditCollectorProblem string `json:"auditCollectorProblem,omitempty"`
 	// Certificate is nil if the endpoint's port does not speak TLS.
 	Certificate *CertificateStatus `json:"certificate,omitempty"`
 	// Issuers are those whose tokens are checked: the cluster, if there are tokens for ServiceAccounts, and the endpoint's.
@@ -31,6 +37,8 @@ type Status struct {
 	ModelsSerial string        `json:"modelsSerial,omitempty"`
 	// ApprovalsSerial differs if /approvals has more; "" if no call waited yet.
 	ApprovalsSerial string `json:"approvalsSerial,omitempty"`
+	// ApprovalProblems say of approval policies, "name: why", that they cannot be judged by the database as it is.
+	ApprovalProblems []string `json:"approvalProblems,omitempty"`
 }
 
 // Refusal says why a part of the Config was not applied.

@@ -4,6 +4,7 @@
 //   - program keeps what the last compile and the pods say of each object, and wakes the reconcilers that wait for it.
 //   - endpoint applies the workload, whose objects package child makes, and asks the pods (package observe).
 //   - exposure writes the status of an exposure.
+//   - approval makes an MCPApproval of each call that the pods hold back, and says what people's decisions make of it.
 //   - token writes a token's Secret, and rotates its text as package token/rotation decides.
 //
 // They share cluster, which reads, watches and writes objects, and condition, which makes conditions of findings. No room

@@ -50,7 +50,10 @@ type fakeServer struct {
 	tables map[string]contract.ModelStatus
 	// used is the pod's report on the tokens' use.
 	used contract.Usage
-	news chan struct{}
+	// approvals are the calls that the pod holds back, in the order of their last changes; decisions are those of the newest parts.
+	approvals []contract.Approval
+	decisions map[string]contract.Decision
+	news      chan struct{}
 }
 
 // runServer starts a pod of an endpoint, and makes the endpoint's Deployment say that it is available.
@@ -166,12 +169,16 @@ func (s *fakeServer) take() {
 		return
 	}
 	revisions := make([]int64, config.Layout.Parts)
+	s.decisions = map[string]contract.Decision{}
 	for i := range revisions {
 		tokens, err := contract.DecodeTokens(s.parts[contract.TokensSecret(s.base, i)], i)
 		if err != nil {
 			continue
 		}
 		revisions[i] = tokens.Revision
+		for _, d := range tokens.Decisions {
+			s.decisions[d.Name] = d
+		}
 		for _, t := range tokens.Tokens {
 			if contract.PartOf(t.Namespace, t.Name, config.Layout.Parts) == i {
 				config.Tokens = append(config.Tokens, t)
@@ -251,6 +258,12 @@ func (s *fakeServer) serve(out http.ResponseWriter, request *http.Request) {
 		authorised := s.key != "" && request.Header.Get("Authorization") == "Bearer "+s.key
 		s.look = request.URL.Query().Get("look")
 		status, news, used := s.status, s.news, s.used
+		if authorised && request.URL.Path == "/approvals" {
+			page := s.approvalPage(request.URL.Query().Get("after"))
+			s.mu.Unlock()
+			_ = json.NewEncoder(out).Encode(page)
+			return
+		}
 		if authorised && request.URL.Path != "/usage" {
 			s.seen = request.URL.Query().Get("seen")
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -20,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 )
 
@@ -42,9 +44,12 @@ var _ = Describe("The manager's role", func() {
 		running.stop()
 		DeferCleanup(func() { running = startManager(apiServer.Config) })
 		first, second := newWorld(), newWorld()
-		rules := managerRules()
+		rules := rulesOf("../config/rbac/role.yaml")
 		first.grant(rules)
 		second.grant(rules)
+		seesPolicy := rulesOf("../config/approval-policy/reader_role.yaml")
+		grantEverywhere(seesPolicy)
+		rules = append(rules, seesPolicy...)
 		user, err := apiServer.AddUser(envtest.User{Name: managerUser, Groups: []string{"system:serviceaccounts"}}, nil)
 		Expect(err).NotTo(HaveOccurred())
 		audit := &audit{used: map[string]bool{}}
@@ -67,6 +72,9 @@ var _ = Describe("The manager's role", func() {
 			}
 		}
 		for _, right := range audit.rights() {
+			if right == "create authentication.k8s.io/selfsubjectreviews" {
+				continue // everybody may ask who they are
+			}
 			Expect(granted).To(HaveKey(right))
 			Expect(seldomUsed).NotTo(HaveKey(right), "it is used")
 			delete(granted, right)
@@ -120,6 +128,7 @@ func (w *world) live() {
 		}).Should(Equal("mcp-admin-server"), "%T", child)
 	}
 
+	w.holdBack(e, t, server)
 	edit(t, func(t *v1alpha1.MCPToken) { t.Spec.Active = new(false) })
 	Eventually(reads(t, "Ready")).Should(HavePrefix("True "))
 	server.stop()
@@ -128,10 +137,43 @@ func (w *world) live() {
 	}
 }
 
-// managerRules are the rules of config/rbac/role.yaml.
-func managerRules() []rbacv1.PolicyRule {
+// holdBack lets a call wait, be withdrawn, and be made again.
+func (w *world) holdBack(e *v1alpha1.MCPEndpoint, t *v1alpha1.MCPToken, server *fakeServer) {
 	GinkgoHelper()
-	text, err := os.ReadFile("../config/rbac/role.yaml")
+	edit(e, func(e *v1alpha1.MCPEndpoint) {
+		e.Spec.Idempotency = &v1alpha1.IdempotencySpec{Table: v1alpha1.TableReference{Name: "kept"}}
+		e.Spec.Approvals = []v1alpha1.ApprovalPolicy{{Name: "all"}}
+	})
+	Eventually(reads(e, "ApprovalsReady")).Should(Equal("False AdmissionPolicyMissing"))
+	call := w.call("live", t, "all")
+	server.tells(call)
+	a := w.approval(call)
+	Eventually(state(a)).Should(Equal("Waiting"))
+	server.tells(became(call, contract.ApprovalWithdrawn))
+	Eventually(state(a)).Should(Equal("Withdrawn"))
+	call.Asked = time.Now()
+	server.tells(call)
+	Eventually(state(a)).Should(Equal("Waiting"))
+}
+
+// grantEverywhere gives the manager's user a ClusterRole.
+func grantEverywhere(rules []rbacv1.PolicyRule) {
+	GinkgoHelper()
+	name := metav1.ObjectMeta{Name: "manager-of-a-case"}
+	role, binding := &rbacv1.ClusterRole{ObjectMeta: name, Rules: rules}, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: name, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name.Name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: managerUser}},
+	}
+	for _, o := range []client.Object{role, binding} {
+		Expect(k8s.Create(context.Background(), o)).To(Succeed())
+		DeferCleanup(func() { Expect(k8s.Delete(context.Background(), o)).To(Succeed()) })
+	}
+}
+
+// rulesOf are the rules of a role in a file.
+func rulesOf(file string) []rbacv1.PolicyRule {
+	GinkgoHelper()
+	text, err := os.ReadFile(file)
 	Expect(err).NotTo(HaveOccurred())
 	role := &rbacv1.ClusterRole{}
 	Expect(yaml.UnmarshalStrict(text, role)).To(Succeed())

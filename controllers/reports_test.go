@@ -39,6 +39,44 @@ var _ = Describe("What the server's pods report", func() {
 		Expect(message(endpoint, "DatabaseReady")).To(HaveSuffix("; there is no history: " + problem))
 	})
 
+	It("is noted if it says that nothing is sent to a collector", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		w.create(endpoint)
+		_, second := w.runTwo("shop")
+		expectReady(endpoint)
+		second.change(func(s *fakeServer) {
+			s.status.TracingProblem = `the Secret of spec.observability.tracing.headersSecretRef has the key "Host", a header that the server sets itself`
+			s.status.AuditCollectorProblem = "the Secret of spec.observability.audit.otlp.headersSecretRef does not exist, or is empty"
+		})
+		notes := func() []string { reads(endpoint, "Ready")(); return endpoint.Status.Notes }
+		Eventually(notes).Should(ContainElements(HavePrefix("no traces are sent: the Secret of spec.observability.tracing"), HavePrefix("no audit lines are sent to the collector: the Secret of")))
+		expectReady(endpoint)
+		second.change(func(s *fakeServer) { s.status.TracingProblem, s.status.AuditCollectorProblem = "", "" })
+		Eventually(notes).Should(BeEmpty())
+	})
+
+	It("makes an endpoint not Ready whose calls fail for want of their audit lines, and is a note on one whose lines are lost", func() {
+		w := newWorld()
+		endpoint, token := w.endpoint("shop"), w.token("agent", "shop")
+		endpoint.Spec.Observability.Audit.Delivery = v1alpha1.AuditDeliveryRequired
+		w.create(endpoint, token)
+		_, second := w.runTwo("shop")
+		expectReady(endpoint, token)
+		const problem = "/var/audit/shop: no space left on device"
+		second.change(func(s *fakeServer) { s.status.AuditLinesProblem = problem })
+		Eventually(reads(endpoint, "Ready")).Should(Equal("False AuditLinesFailing"))
+		Expect(reads(endpoint, "WorkloadAvailable")()).To(Equal("False AuditLinesFailing"))
+		Expect(message(endpoint, "Ready")).To(HaveSuffix("audit lines it cannot write: " + problem))
+		Expect(reads(token, "Ready")()).To(Equal("True Ready"))
+
+		edit(endpoint, func(e *v1alpha1.MCPEndpoint) { e.Spec.Observability.Audit.Delivery = v1alpha1.AuditDeliveryBestEffort })
+		expectReady(endpoint)
+		Expect(endpoint.Status.Notes).To(ContainElement("audit lines are lost: " + problem))
+		second.change(func(s *fakeServer) { s.status.AuditLinesProblem = "" })
+		Eventually(func() []string { reads(endpoint, "Ready")(); return endpoint.Status.Notes }).ShouldNot(ContainElement(ContainSubstring("audit lines")))
+	})
+
 	It("is not waited for by a token while the only pod is restarted, unless the token is another by then", func() {
 		w := newWorld()
 		endpoint, token, other := w.endpoint("shop"), w.token("agent", "shop"), w.token("other", "shop")

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/contract/version"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/approval"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/child"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/config"
@@ -88,6 +89,7 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 	if err != nil {
 		return err
 	}
+	approvals := s.approvals(configs.Approvals, endpoints.Poller)
 	guarded, err := newGuardOf(mgr, watched, s.options)
 	if err != nil {
 		return err
@@ -99,6 +101,7 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 		endpoints.Watch(mgr, s.own, guarded),
 		exposures.Watch(mgr, guarded),
 		tokens.Watch(mgr, s.own, guarded),
+		approvals.Watch(mgr, guarded),
 		cluster.CountObjects(mgr.GetCache()),
 		cluster.AddChecks(mgr, guarded, mgr.GetCache(), s.own),
 	)
@@ -119,6 +122,9 @@ type setup struct {
 	children   *cluster.Children
 	store      *program.Store
 	events     events.EventRecorder
+	policy     *cluster.ApprovalPolicy
+	// reports are what the pods tell of calls that wait.
+	reports *approval.Reports
 }
 
 func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, error) {
@@ -137,6 +143,10 @@ func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, e
 	if err != nil {
 		return nil, err
 	}
+	live, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
+	if err != nil {
+		return nil, err
+	}
 	pod := child.PodOptions{
 		Image: options.ServerImage, Allowed: options.AllowedImages, ManagerNamespace: options.ManagerNamespace,
 		ConfigKey:  options.ConfigKey.Public().(ed25519.PublicKey),
@@ -151,6 +161,8 @@ func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, e
 		children:   cluster.NewChildren(mgr.GetClient(), cluster.LiveSecrets{Reader: own, Live: mgr.GetAPIReader()}, mgr.GetAPIReader(), child.NewManagerMark(version.String(), pod)),
 		store:      program.NewStore(options.Tracer, options.Now),
 		events:     mgr.GetEventRecorder(Name),
+		policy:     &cluster.ApprovalPolicy{Live: live, Now: options.Now, Rest: min(options.LookAgain, 10*time.Second)},
+		reports:    approval.NewReports(),
 	}, nil
 }
 
@@ -178,7 +190,12 @@ func (s *setup) configs() *config.Reconciler {
 			Informers: s.mgr.GetCache(), Prototype: &v1alpha1.MCPToken{},
 			EndpointOf: (*v1alpha1.MCPToken).Endpoint, Changed: s.store.TokenChanged, Restated: s.store.Refresh,
 		},
-		Namespaces: s.namespaces,
+		Approvals: &cluster.Tracked[*v1alpha1.MCPApproval]{
+			Informers: s.mgr.GetCache(), Prototype: &v1alpha1.MCPApproval{},
+			EndpointOf: approval.EndpointOf, Restated: s.approvalRestated,
+		},
+		ApprovalPolicy: s.policy,
+		Namespaces:     s.namespaces,
 		Secrets: &program.ConfigSecrets{
 			Client: s.mgr.GetClient(), Cached: cluster.LiveSecrets{Reader: s.own, Live: s.mgr.GetAPIReader()}, Live: s.mgr.GetAPIReader(), Key: s.options.ConfigKey,
 		},
@@ -216,14 +233,30 @@ func (s *setup) endpoints(exposures *cluster.Tracked[*v1alpha1.MCPModelExposure]
 			Ctx: s.ctx, Client: watcher, Running: map[string]bool{},
 			Wake: func(endpoint types.NamespacedName) { s.store.Endpoints.Wake(endpoint) },
 		},
-		Rollouts: endpoint.NewRollouts(s.store.Endpoints.Wake),
+		Rollouts:       endpoint.NewRollouts(s.store.Endpoints.Wake),
+		ApprovalPolicy: s.policy, LookAgain: s.options.LookAgain,
 	}
 	r.Poller = observe.New(s.ctx, observe.Options{
-		Address:  s.options.PodAddress,
-		OnReport: r.Reported,
-		Log:      s.mgr.GetLogger().WithName("observe"),
+		Address:     s.options.PodAddress,
+		OnReport:    r.Reported,
+		OnApprovals: s.reports.Take,
+		Log:         s.mgr.GetLogger().WithName("observe"),
 	})
 	return r, nil
+}
+
+// approvalRestated has an endpoint's Config compiled anew after the status of an approval changed: what ended may be allowed no more.
+func (s *setup) approvalRestated(a *v1alpha1.MCPApproval) {
+	if a.Ended() {
+		s.store.Configs.WakeAt(cluster.PriorityRemoval, approval.EndpointOf(a))
+	}
+}
+
+func (s *setup) approvals(tracked *cluster.Tracked[*v1alpha1.MCPApproval], poller *observe.Poller) *approval.Reconciler {
+	return &approval.Reconciler{
+		Client: s.mgr.GetClient(), Approvals: tracked, Reports: s.reports, Again: poller.ReadApprovalsAgain, Policy: s.policy,
+		Configs: s.store.Configs.Wake, Events: s.events, Now: s.options.Now, LookAgain: s.options.LookAgain,
+	}
 }
 
 func (s *setup) exposures() *exposure.Reconciler {

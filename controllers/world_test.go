@@ -49,7 +49,7 @@ func newShop() (*world, *endpointType, *fakeServer) {
 
 // clear deletes the kinds' objects: envtest has no controller that empties a namespace.
 func (w *world) clear() {
-	for _, kind := range []client.Object{&v1alpha1.MCPToken{}, &v1alpha1.MCPModelExposure{}, &v1alpha1.MCPEndpoint{}} {
+	for _, kind := range []client.Object{&v1alpha1.MCPApproval{}, &v1alpha1.MCPToken{}, &v1alpha1.MCPModelExposure{}, &v1alpha1.MCPEndpoint{}} {
 		Expect(k8s.DeleteAllOf(context.Background(), kind, client.InNamespace(w.namespace))).To(Succeed())
 	}
 }

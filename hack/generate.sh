@@ -24,6 +24,9 @@ mkdir -p $chart/crds
 cp config/crd/bases/*.yaml $chart/crds/
 cp config/rbac/{role,leader_election_role,editor_role,viewer_role}.yaml $chart/
 cp config/admission-policy/policies.yaml $chart/admission_policies.yaml
+cp config/approval-policy/policy.yaml $chart/approval_policy.yaml
+cp config/approval-policy/reader_role.yaml $chart/approval_policy_reader.yaml
+cp config/approval-policy/approver_role.yaml $chart/
 mkdir -p $chart/dashboards
 cp config/monitoring/rules.yaml $chart/
 cp config/monitoring/dashboards/*.json $chart/dashboards/

@@ -148,6 +148,9 @@ func TestAuditLinesGoToACollector(t *testing.T) {
 				if status, answer := r.post(calling("get_book", `{"id":1}`)); status != http.StatusOK || strings.Contains(answer, "isError") {
 					t.Fatalf("%d %s", status, answer)
 				}
+				if status, answer := r.post(calling("get_made_up", `{"id":1}`)); status != http.StatusOK || !strings.Contains(answer, "isError") {
+					t.Fatalf("%d %s", status, answer)
+				}
 				r.stop() // a line waits once its call is answered, and what waits is sent before the end
 				read := sink.until(`"tool":"get_book"`)
 				for _, line := range []*logs.LogRecord{read, refused} {
@@ -161,6 +164,10 @@ func TestAuditLinesGoToACollector(t *testing.T) {
 				want := "mcp_admin.token=shop/agent mcp_admin.model=book gen_ai.tool.name=get_book mcp_admin.operation=get mcp_admin.outcome=ok client.address=127.0.0.1 jsonrpc.request.id=call-7"
 				if got := attributesOf(read.Attributes); got != want || read.SeverityText != "INFO" || fmt.Sprintf("%x", read.TraceId) != agentsTrace {
 					t.Errorf("got  %s %s of %x\nwant %s", read.SeverityText, got, read.TraceId, want)
+				}
+				madeUp := sink.until(`"tool":"get_made_up"`)
+				if got := attributesOf(madeUp.Attributes); !strings.HasPrefix(got, "mcp_admin.token=shop/agent gen_ai.tool.name=get mcp_admin.operation=get ") || strings.Contains(got, "made_up") {
+					t.Errorf("the attributes have a name that the caller made up: %s", got)
 				}
 				span := agentsSpan
 				if spans {

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
@@ -27,17 +29,33 @@ func (c *core) configureSender(update *source.Update) {
 		return
 	}
 	endpoint := &update.Config.Endpoint
-	to := endpoint.AuditLines.OTLP
-	if to == nil {
-		c.sender.Configure(nil)
-		return
+	var settings *tracing.Settings
+	var problem string
+	if to := endpoint.AuditLines.OTLP; to != nil {
+		settings, problem = settingsFor(to, update.AuditHeaders, "spec.observability.audit.otlp.headersSecretRef")
 	}
-	settings := c.settingsFor(to, update.AuditHeaders, &c.auditProblem,
-		"No audit lines are sent to the collector: the Secret of the headers for it ", "spec.observability.audit.otlp.headersSecretRef")
+	c.tellUnsent("No audit lines are sent to the collector", problem, &c.auditProblem)
 	if settings != nil {
 		c.describe(settings, endpoint)
 	}
 	c.sender.Configure(settings)
+}
+
+// retryAudit is the time between two looks whether audit lines can be written again.
+const retryAudit = 2 * time.Second
+
+// watchAudit finds out when audit lines can be written again though nobody calls, until ctx ends.
+func (c *core) watchAudit(ctx context.Context) {
+	ticker := time.NewTicker(retryAudit)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			c.audit.Try()
+		}
+	}
 }
 
 // lostPause is the shortest time between two lines of the log about audit lines that could not be written.

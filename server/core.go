@@ -106,6 +106,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	}
 	if c.audit != nil {
 		c.audit.Lost, c.audit.Receiver = (&lostLines{log: s.Log, metrics: metrics}).tell, c.sender
+		c.audit.Changed = func() { wake(c.statusChanged) }
 	}
 	c.waiting = approval.NewRegister(func() { wake(c.statusChanged) })
 	c.verifier = newVerifier(s, func() { wake(c.statusChanged) })
@@ -270,7 +271,7 @@ func (c *core) publish() {
 	known := c.known.Load()
 	status := contract.Status{
 		Version: contract.Version, Refused: known.Refused, Ready: c.ready, Database: c.databaseStatus, Issuers: c.verifier.Status(),
-		ApprovalsSerial: c.waiting.Serial(),
+		ApprovalsSerial: c.waiting.Serial(), AuditLinesProblem: c.audit.Problem(), TracingProblem: c.tracingProblem, AuditCollectorProblem: c.auditProblem,
 	}
 	if problem := c.databases.replicasProblem; problem != "" {
 		status.Database.Notes = strings.TrimPrefix(status.Database.Notes+"; "+problem, "; ")
@@ -280,6 +281,7 @@ func (c *core) publish() {
 		status.Ready = c.ready && status.Certificate.InUse
 	}
 	if s := c.snapshot.Load(); s != nil {
+		status.ApprovalProblems = s.ApprovalProblems()
 		status.Revision, status.Models, status.TokenParts = s.Config().Revision, c.models.all, c.tokens.Revisions()
 	}
 	c.metrics.Config(status.Revision, status.Refused != nil)

@@ -139,6 +139,7 @@ func (s *Server) Run(ctx context.Context) error {
 	start("the database", func() error { core.watchSchema(background); return nil })
 	start("the questions", func() error { core.watchQuestions(background); return nil })
 	start("the issuers", func() error { core.watchIssuers(background); return nil })
+	start("the audit", func() error { core.watchAudit(background); return nil })
 	s.Log.Info("Listening", "endpoint", addressesOf(s.Endpoint), "admin", addressesOf(s.Admin))
 
 	var err error

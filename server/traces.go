@@ -22,34 +22,39 @@ func (c *core) configureTracing(update *source.Update) {
 		return
 	}
 	endpoint := &update.Config.Endpoint
-	settings := tracing.FromEnvironment(c.environment)
-	if declared := endpoint.Tracing; declared != nil {
-		settings = c.settingsFor(&declared.Collector, update.TracingHeaders, &c.tracingProblem,
-			"No traces are sent: the Secret of the headers for their collector ", "spec.observability.tracing.headersSecretRef")
-		if settings != nil {
-			settings.RatePerMillion, settings.Arguments, settings.Statements = declared.RatePerMillion, declared.Arguments, declared.Statements
-		}
+	var settings *tracing.Settings
+	var problem string
+	if declared := endpoint.Tracing; declared == nil {
+		settings, problem = tracing.FromEnvironment(c.environment)
+	} else if settings, problem = settingsFor(&declared.Collector, update.TracingHeaders, "spec.observability.tracing.headersSecretRef"); settings != nil {
+		settings.RatePerMillion, settings.Arguments, settings.Statements = declared.RatePerMillion, declared.Arguments, declared.Statements
 	}
+	c.tellUnsent("No traces are sent", problem, &c.tracingProblem)
 	if settings != nil {
 		c.describe(settings, endpoint)
 	}
 	c.tracer.Configure(settings)
 }
 
-// settingsFor are the settings to send to a collector, with the headers of a Secret; nil if the Secret cannot be used. The log has that
-// once: nothing begins its line, and field names the Secret. problem keeps what is wrong.
-func (c *core) settingsFor(to *contract.Collector, headers source.Secret, problem *string, nothing, field string) *tracing.Settings {
-	settings, found := &tracing.Settings{URL: to.URL, Protocol: to.Protocol}, ""
-	if to.Headers {
-		settings.Headers, found = contract.CollectorHeaders(headers)
+// settingsFor are the settings to send to a collector, with the headers of a Secret that a field names; nil if the Secret cannot be used:
+// problem says why.
+func settingsFor(to *contract.Collector, headers source.Secret, field string) (settings *tracing.Settings, problem string) {
+	settings = &tracing.Settings{URL: to.URL, Protocol: to.Protocol}
+	if !to.Headers {
+		return settings, ""
 	}
-	if found != *problem && found != "" {
-		c.log.Warn(nothing+found, "field", field)
+	if settings.Headers, problem = contract.CollectorHeaders(headers); problem != "" {
+		return nil, "the Secret of " + field + " " + problem
 	}
-	if *problem = found; found != "" {
-		return nil
+	return settings, ""
+}
+
+// tellUnsent keeps why nothing is sent to a collector; "" if something is, or nothing is asked for. The log has each problem once.
+func (c *core) tellUnsent(nothing, problem string, kept *string) {
+	if problem != *kept && problem != "" {
+		c.log.Warn(nothing + ": " + problem)
 	}
-	return settings
+	*kept = problem
 }
 
 // describe says in the settings of what goes to a collector who sends it.

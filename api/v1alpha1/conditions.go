@@ -16,6 +16,15 @@ const (
 	ConditionProgrammed        = "Programmed"
 	// ConditionAuthenticationReady is there if tokens that somebody else issues are checked.
 	ConditionAuthenticationReady = "AuthenticationReady"
+	// ConditionApprovalsReady is there if calls wait for approvals.
+	ConditionApprovalsReady = "ApprovalsReady"
+	// The conditions of an MCPApproval.
+	ConditionApproved   = "Approved"
+	ConditionDenied     = "Denied"
+	ConditionExpired    = "Expired"
+	ConditionExecuted   = "Executed"
+	ConditionWithdrawn  = "Withdrawn"
+	ConditionSuperseded = "Superseded"
 	// ConditionPaused is there while an object bears PausedAnnotation. It does not count for Ready.
 	ConditionPaused = "Paused"
 	// ConditionExpiresSoon is there while a token that is in force expires soon. It does not count for Ready.
@@ -82,6 +91,14 @@ const (
 	ReasonNamespacesNotWatched = "NamespacesNotWatched"
 	// ReasonAuditUnavailable: the audit table cannot be used, so nothing is written; the message says what makes it.
 	ReasonAuditUnavailable = "AuditUnavailable"
+	// ReasonApprovalsTaken: what people decide is taken.
+	ReasonApprovalsTaken = "ApprovalsTaken"
+	// ReasonApprovalPolicyInvalid: a policy of spec.approvals names what does not exist, and holds back everything of its operations.
+	ReasonApprovalPolicyInvalid = "ApprovalPolicyInvalid"
+	// ReasonAdmissionPolicyMissing: no decision is taken, as nobody checks who may decide.
+	ReasonAdmissionPolicyMissing = "AdmissionPolicyMissing"
+	// ReasonAuditLinesFailing: a pod cannot write audit lines without which calls are refused; the message says why.
+	ReasonAuditLinesFailing = "AuditLinesFailing"
 	// ReasonRouted: agents are led to the server's pods.
 	ReasonRouted = "Routed"
 	// ReasonMonitored: the metrics of the server's pods are read.

@@ -216,6 +216,11 @@ func (l ServerLimits) EffectiveMaxExportRows() int32 {
 	return positiveOr(l.MaxExportRows, DefaultMaxExportRows)
 }
 
+// RequiresAuditLines reports whether a call fails whose audit line cannot be written.
+func (e *MCPEndpoint) RequiresAuditLines() bool {
+	return e.Spec.Observability.Audit.Delivery == AuditDeliveryRequired
+}
+
 func positiveOr[N int32 | int64](n, otherwise N) N {
 	if n > 0 {
 		return n

@@ -37,6 +37,7 @@ type MCPEndpoint struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.observability) || !has(self.observability.podMonitor) || !has(self.network) || !has(self.network.networkPolicy) || has(self.network.networkPolicy.metricsFrom)",message="observability.podMonitor has Prometheus read the metrics, and network.networkPolicy keeps it out; name its pods in network.networkPolicy.metricsFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.database.sqlite) || !has(self.server) || !has(self.server.autoscaling)",message="a SQLite file is served by one pod: remove server.autoscaling"
 // +kubebuilder:validation:XValidation:rule="!has(self.audit) || !has(self.idempotency) || self.audit.table.name != self.idempotency.table.name || has(self.audit.table.schema) != has(self.idempotency.table.schema) || has(self.audit.table.schema) && self.audit.table.schema != self.idempotency.table.schema",message="idempotency.table is the audit table; name another one"
+// +kubebuilder:validation:XValidation:rule="!has(self.approvals) || self.approvals.size() == 0 || has(self.idempotency)",message="approvals need idempotency: its table makes an allowed call run once; name a table in idempotency.table"
 type MCPEndpointSpec struct {
 	// database is the database that the endpoint serves.
 	// +required
@@ -73,6 +74,13 @@ type MCPEndpointSpec struct {
 	// sent again and happens once; absent, the argument is refused.
 	// +optional
 	Idempotency *IdempotencySpec `json:"idempotency,omitempty"`
+	// approvals say which calls wait until other people allow them. They need idempotency, by which an allowed call runs once.
+	// docs/objects/approvals.md tells who may decide, and how.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=50
+	Approvals []ApprovalPolicy `json:"approvals,omitempty"`
 }
 
 // CatalogueSpec says what tools/list shows a token. Whatever it shows, a token can call the tools of both styles.
@@ -148,7 +156,7 @@ type Group struct {
 // MCPEndpointStatus is the observed state of an MCPEndpoint.
 type MCPEndpointStatus struct {
 	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
-	// AuthenticationReady if tokens of other issuers are checked; Reconciling, Stalled and Paused while they are true.
+	// AuthenticationReady if tokens of other issuers are checked; ApprovalsReady if calls wait for approvals; Reconciling, Stalled and Paused while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

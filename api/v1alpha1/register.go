@@ -18,6 +18,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&MCPEndpoint{}, &MCPEndpointList{},
 		&MCPModelExposure{}, &MCPModelExposureList{},
 		&MCPToken{}, &MCPTokenList{},
+		&MCPApproval{}, &MCPApprovalList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

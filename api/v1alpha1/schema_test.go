@@ -124,7 +124,7 @@ var schemaRules = map[string]schemaRule{
 var (
 	pascalCase   = regexp.MustCompile(`^"[A-Z][A-Za-z0-9]*"$`)
 	mapName      = regexp.MustCompile(`(?i)(labels|annotations|^attributes|^claims|matchLabels$|^nodeSelector)$`)
-	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl|staleness|skew|warning)$`)
+	durationName = regexp.MustCompile(`(?i)(timeout|interval|overlap|duration|period|every|ttl|staleness|skew|warning|expiresAfter|keepFor)$`)
 )
 
 // exception lets one rule pass at the paths that match.
@@ -144,6 +144,7 @@ var schemaExceptions = []exception{
 	{"no free-form map", `mcpendpoints\.spec\.server\.resources\.(requests|limits)`, "a container's resources, as pods have them"},
 	{"no free-form map", `mcpendpoints\.spec\.server\.podTemplate`, "a PodTemplateSpec, which the controllers check; its schema would be larger than all else"},
 	{"no free-form map", `mcpmodelexposures\.spec\.(measures\.\[\]\.measure|segments\.\[\]\.filters|questions\.\[\]\.call\.arguments)`, "what agents send to tools, which the server reads in the same way"},
+	{"no free-form map", `mcpendpoints\.spec\.approvals\.\[\]\.match\.when\.(before|after)`, "what agents send to tools, which the server reads in the same way"},
 	{"list type", `mcpendpoints\.spec\.server\.volumeMounts`, "a container's mounts, whose key is mountPath"},
 	{"enum in PascalCase", `.*\.(verbs|requires)\.\[\]`, "the verbs are the specification's words (view, add, change, delete) and the wildcard"},
 	{"enum in PascalCase", `mcpmodelexposures\.spec\.(operations\.\[\]|questions\.\[\]\.call\.tool)`, "the operations are what the tools' names begin with"},
@@ -189,7 +190,7 @@ func TestSchemasFollowTheAPIRules(t *testing.T) {
 }
 
 func TestKindsFollowTheAPIRules(t *testing.T) {
-	shortNames := map[string]string{"MCPEndpoint": "mcpe", "MCPModelExposure": "mcpm", "MCPToken": "mcpt"}
+	shortNames := map[string]string{"MCPEndpoint": "mcpe", "MCPModelExposure": "mcpm", "MCPToken": "mcpt", "MCPApproval": "mcpa"}
 	crds := generatedCRDs(t)
 	if len(crds) != len(shortNames) {
 		t.Fatalf("%d CRDs, want %d", len(crds), len(shortNames))
@@ -222,7 +223,11 @@ func TestKindsFollowTheAPIRules(t *testing.T) {
 					t.Errorf("column %s shows %s, which no object has", column.Name, column.JSONPath)
 				}
 			}
-			for _, name := range []string{"Ready", "Status", "Age"} {
+			wanted := []string{"Ready", "Status", "Age"}
+			if crd.Spec.Names.Kind == "MCPApproval" { // it asks for nothing that could be ready
+				wanted = []string{"State", "Expires", "Age"}
+			}
+			for _, name := range wanted {
 				if !columns[name] {
 					t.Errorf("there is no column %s", name)
 				}

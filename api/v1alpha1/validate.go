@@ -21,7 +21,7 @@ func Validate(obj runtime.Object) field.ErrorList {
 		return ValidateMCPEndpoint(o)
 	case *MCPModelExposure:
 		return ValidateMCPModelExposure(o)
-	case *MCPToken:
+	case *MCPToken, *MCPApproval:
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(nil, fmt.Sprintf("%T is no kind of %s", obj, GroupVersion))}

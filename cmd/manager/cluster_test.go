@@ -101,8 +101,8 @@ func (c *testCluster) grant(t *testing.T, namespace string, role []byte, butVerb
 func (c *testCluster) install(t *testing.T, change func(*apiextensionsv1.CustomResourceDefinition)) {
 	t.Helper()
 	paths, err := filepath.Glob(crdFolder + "/*.yaml")
-	if err != nil || len(paths) != 3 {
-		t.Fatalf("got %q, want 3 files: %v", paths, err)
+	if err != nil || len(paths) != 4 {
+		t.Fatalf("got %q, want 4 files: %v", paths, err)
 	}
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, path := range paths {

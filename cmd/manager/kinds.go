@@ -49,6 +49,7 @@ func checkKinds(config *rest.Config) error {
 	}
 	for kind, ours := range map[string]reflect.Type{
 		"MCPEndpoint": reflect.TypeFor[v1alpha1.MCPEndpoint](), "MCPModelExposure": reflect.TypeFor[v1alpha1.MCPModelExposure](), "MCPToken": reflect.TypeFor[v1alpha1.MCPToken](),
+		"MCPApproval": reflect.TypeFor[v1alpha1.MCPApproval](),
 	} {
 		if err := checkKind(document.Components.Schemas, kind, ours); err != nil {
 			return err

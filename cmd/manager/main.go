@@ -109,8 +109,12 @@ func run(ctx context.Context, o options) error {
 
 // newTracer returns what traces changes on their way to the pods, if OpenTelemetry's environment variables name a collector.
 func newTracer(namespace string) *tracing.Tracer {
-	tracer := tracing.New(slog.New(logr.ToSlogHandler(ctrl.Log)), nil)
-	settings := tracing.FromEnvironment(os.Getenv)
+	log := slog.New(logr.ToSlogHandler(ctrl.Log))
+	tracer := tracing.New(log, nil)
+	settings, problem := tracing.FromEnvironment(os.Getenv)
+	if problem != "" {
+		log.Warn("No traces are sent: " + problem)
+	}
 	if settings != nil {
 		settings.Service, settings.Namespace, settings.Version = controllers.Name, namespace, version.String()
 		settings.Instance, _ = os.Hostname()

@@ -57,6 +57,7 @@ func TestCommandsInACluster(t *testing.T) {
 	w.run("the page: undo", w.testPageUndo) // there is a journal now
 	w.run("tail without times", func(t *testing.T) { w.testTailWithoutTimes(t, pod) })
 	w.run("connect through a pod", func(t *testing.T) { w.testForward(t, pod) })
+	w.run("approvals", w.testApprovals)
 	w.run("generate", w.testGenerate)
 	w.run("completion", w.testCompletion)
 	w.run("wrong names", w.testWrongNames)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/approve"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/call"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/can"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/connect"
@@ -40,7 +41,7 @@ func groups() []group {
 	return []group{
 		{"start", "Start here:", []*cobra.Command{dev.Command(), generate.Command()}},
 		{"cluster", "In a cluster:", []*cobra.Command{
-			connect.Command(), can.Command(), rights.MatrixCommand(), rights.WhoCommand(), call.Command(), revoke.Command(), tail.Command(),
+			connect.Command(), can.Command(), rights.MatrixCommand(), rights.WhoCommand(), call.Command(), revoke.Command(), approve.ListCommand(), approve.Command(), approve.DenyCommand(), tail.Command(),
 			ui.Command(), status.Command(), doctor.Command(), report.Command(), pageserver.Command(),
 		}},
 		{"ci", "For CI:", []*cobra.Command{lint.Command()}},

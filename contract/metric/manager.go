@@ -53,6 +53,12 @@ var Manager = []Metric{
 		Alerts:   []string{"MCPConfigOlderThanPods"},
 	},
 	{
+		Name:     "mcp_admin_manager_approval_overrides_total",
+		Meaning:  "calls that somebody allowed against the policies, with the verb override",
+		Question: `increase(mcp_admin_manager_approval_overrides_total[1d]) > 0`,
+		Alerts:   []string{"MCPApprovalOverridden"},
+	},
+	{
 		Name:     "mcp_admin_manager_rollouts_waiting",
 		Meaning:  "endpoints whose servers wait until a new manager has replaced others'",
 		Question: `max(mcp_admin_manager_rollouts_waiting)`,

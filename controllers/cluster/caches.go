@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// CacheOptions are the options of the manager's cache. It holds the three kinds, limited to the namespaces if some are
+// CacheOptions are the options of the manager's cache. It holds the kinds of the API, limited to the namespaces if some are
 // given, and a small part of the metadata of users' Secrets and ConfigMaps. The Secrets that the manager made are in a
 // cache of their own (NewOwnCache), also by their metadata alone: no cache holds what is in a Secret.
 func CacheOptions(namespaces []string) cache.Options {
@@ -114,6 +114,9 @@ func Slim(obj any) (any, error) {
 			s.ForeignKeys[i].Columns, s.ForeignKeys[i].Model = SharedAll(s.ForeignKeys[i].Columns), Shared(s.ForeignKeys[i].Model)
 		}
 	case *v1alpha1.MCPToken:
+		o.Status.Conditions = keptConditions(o.Status.Conditions)
+	case *v1alpha1.MCPApproval:
+		o.Spec.Request.Changes = nil // nobody but people reads them
 		o.Status.Conditions = keptConditions(o.Status.Conditions)
 	case *corev1.Pod:
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}

@@ -146,6 +146,7 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 		},
 	}
 	entry.Authentication = authenticationEntry(e)
+	entry.Approvals = approvalEntries(e)
 	entry.Catalogue = contract.Catalogue{
 		Style:             string(e.Spec.Catalogue.EffectiveStyle()),
 		MaxTools:          int(e.Spec.Catalogue.EffectiveMaxTools()),

@@ -77,6 +77,8 @@ type Objects struct {
 	Credential func(*v1alpha1.MCPToken) *Credential
 	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
 	Webhooks map[string]WebhookSecret
+	// Decisions are what people decided about calls of the tokens, the oldest first.
+	Decisions map[types.NamespacedName][]contract.Decision
 	// Now decides what has expired.
 	Now time.Time
 }
@@ -144,6 +146,7 @@ func (c *Compiler) Update(in Objects) Outcome {
 		c.noteEndpoint(in.Endpoint)
 	}
 	c.layout.fit(c, next)
+	c.updateDecisions(in, next)
 	return out
 }
 
@@ -187,7 +190,13 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 	} else {
 		main.Endpoint, main.Groups = previous.Endpoint, previous.Groups
 	}
+	if len(main.Endpoint.Approvals) > 0 {
+		main.Requires = []string{contract.RequiresApprovals}
+	}
 	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, exposed, newWebhooks(sources.webhooks, previous), c.most, served(previous), exposures)
+	if endpoint.Accepted {
+		judgeApprovals(main.Endpoint.Approvals, main.Models, groupNames(in.Endpoint))
+	}
 	urgent := c.assignRevisions(main, previous, next)
 	endpoint.Revision = main.Endpoint.Revision
 	for i := range main.Models {
@@ -218,7 +227,8 @@ func (c *Compiler) assignRevisions(main, previous *contract.Config, next int64) 
 	if previous == nil {
 		previous = &contract.Config{}
 	}
-	changed := main.Version != previous.Version || len(main.Models) != len(previous.Models) || main.Layout != previous.Layout
+	changed := main.Version != previous.Version || len(main.Models) != len(previous.Models) || main.Layout != previous.Layout ||
+		!slices.Equal(main.Requires, previous.Requires)
 	main.Endpoint.Revision = previous.Endpoint.Revision
 	if !equal(main.Endpoint, previous.Endpoint) || !equal(main.Groups, previous.Groups) {
 		main.Endpoint.Revision, changed, urgent = next, true, true

@@ -28,6 +28,10 @@ type partState struct {
 	revision, stored int64
 	// urgent reports whether the stored part lets somebody do what he may no longer do.
 	urgent bool
+	// soon reports whether somebody waits for the part: for what other people decided.
+	soon bool
+	// decisions are those of the wanted content, sorted by name.
+	decisions []contract.Decision
 }
 
 func (p *partState) changed(revision int64, urgent bool) {
@@ -48,7 +52,7 @@ func (l *layoutState) load(c *Compiler, stored Stored) {
 		if part.Index >= len(l.parts) {
 			continue
 		}
-		l.parts[part.Index] = partState{revision: part.Revision, stored: part.Revision}
+		l.parts[part.Index] = partState{revision: part.Revision, stored: part.Revision, decisions: part.Decisions}
 		for i := range part.Tokens {
 			t := &part.Tokens[i]
 			id := idOf(t)
@@ -172,11 +176,13 @@ type Pending struct {
 	Index int
 	// Urgent reports whether the stored part lets somebody do what he may no longer do.
 	Urgent bool
+	// Soon reports whether somebody waits for the part, though it takes nothing away.
+	Soon bool
 	// New reports whether there is no such part yet.
 	New bool
 }
 
-// Pending returns the parts that have to be written: urgent ones first, then existing ones, then new ones, and a new main
+// Pending returns the parts that have to be written: urgent ones first, then those that somebody waits for, then existing ones, then new ones, and a new main
 // part last. Among equals the part with the oldest stored content goes first, so that none waits for ever.
 func (c *Compiler) Pending() []Pending {
 	if c.main == nil {
@@ -186,22 +192,24 @@ func (c *Compiler) Pending() []Pending {
 	l, held := &c.layout, c.held()
 	for i := range l.parts {
 		if p := &l.parts[i]; p.stored != p.revision && !held[i] {
-			pending = append(pending, Pending{i, p.urgent, p.stored == 0})
+			pending = append(pending, Pending{Index: i, Urgent: p.urgent, Soon: p.soon && p.stored > 0, New: p.stored == 0})
 		}
 	}
 	if l.main.stored != l.main.revision {
-		pending = append(pending, Pending{MainPart, l.main.urgent, l.main.stored == 0})
+		pending = append(pending, Pending{Index: MainPart, Urgent: l.main.urgent, New: l.main.stored == 0})
 	}
 	rank := func(p Pending) int {
 		switch {
 		case p.Index == MainPart && p.New:
-			return 3
+			return 4
 		case p.Urgent:
 			return 0
-		case !p.New:
+		case p.Soon:
 			return 1
+		case !p.New:
+			return 2
 		}
-		return 2
+		return 3
 	}
 	slices.SortStableFunc(pending, func(a, b Pending) int {
 		return cmp.Or(rank(a)-rank(b), cmp.Compare(c.StoredRevision(a.Index), c.StoredRevision(b.Index)))
@@ -249,7 +257,7 @@ func (c *Compiler) held() map[int]bool {
 
 // TokenPart is a token part as it should be.
 func (c *Compiler) TokenPart(index int) *contract.TokenPart {
-	part := &contract.TokenPart{Version: contract.Version, Revision: c.layout.parts[index].revision, Index: index, Tokens: []contract.Token{}}
+	part := &contract.TokenPart{Version: contract.Version, Revision: c.layout.parts[index].revision, Index: index, Tokens: []contract.Token{}, Decisions: c.layout.parts[index].decisions}
 	for state := range c.inParts.of(index, c.layout.wanted) {
 		own := partOf(state.hash, c.layout.wanted.Parts) == index
 		if state.entry.Revision > 0 && (own || !c.layout.alone(state)) {
@@ -267,7 +275,7 @@ func (c *Compiler) Written(index int, revision int64) {
 		p = &c.layout.parts[index]
 	}
 	if p.stored = revision; p.stored == p.revision {
-		p.urgent = false
+		p.urgent, p.soon = false, false
 	}
 }
 

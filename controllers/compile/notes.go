@@ -153,10 +153,26 @@ func (r registry) endpointNotes(e *v1alpha1.MCPEndpoint) []string {
 	if len(r.names) > 0 && !slices.ContainsFunc(r.names, advertised) {
 		notes = append(notes, "No model is advertised: agents see no model's tools in tools/list. Set expose: true on the exposures that agents should find.")
 	}
+	notes = append(notes, clearHeaders(&e.Spec.Observability)...)
 	for i := range e.Spec.Groups {
 		notes = r.ruleNotes(notes, fmt.Sprintf("Group %q", e.Spec.Groups[i].Name), e.Spec.Groups[i].Permissions)
 	}
 	return notes[:min(len(notes), maxNotes)]
+}
+
+// clearHeaders are about headers for collectors that go over the network as they are.
+func clearHeaders(o *v1alpha1.ObservabilitySpec) []string {
+	var notes []string
+	add := func(field string, to *v1alpha1.CollectorSpec) {
+		if to != nil && to.HeadersSecretRef != nil && strings.HasPrefix(strings.ToLower(to.Endpoint), "http:") {
+			notes = append(notes, fmt.Sprintf("%s: the headers of Secret %q are sent without TLS, as the endpoint is an http URL; https encrypts them.", field, to.HeadersSecretRef.Name))
+		}
+	}
+	if o.Tracing != nil {
+		add("spec.observability.tracing", &o.Tracing.CollectorSpec)
+	}
+	add("spec.observability.audit.otlp", o.Audit.OTLP)
+	return notes
 }
 
 // tokenNotes are about what a token says itself, and about what its groups make of it and of other tokens.

@@ -2,6 +2,7 @@ package compile_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -120,5 +121,26 @@ func TestLongListsAreNoted(t *testing.T) {
 	in.Exposures[0].Spec.Operations = []v1alpha1.Operation{"create", "list"}
 	if got := noted(); !strings.Contains(got, "up to 129 tools for shop/root,") {
 		t.Errorf("with 129 tools: %q", got)
+	}
+}
+
+func TestHeadersThatGoWithoutTLSAreNoted(t *testing.T) {
+	secret := &v1alpha1.SecretReference{Name: "collector-key"}
+	in := inputs()
+	in.Exposures = []v1alpha1.MCPModelExposure{exposure("order", time.Hour, func(*v1alpha1.MCPModelExposureSpec) {})}
+	in.Endpoint.Spec.Observability.Tracing = &v1alpha1.TracingSpec{CollectorSpec: v1alpha1.CollectorSpec{Endpoint: "HTTP://otel:4317", HeadersSecretRef: secret}}
+	for endpoint, want := range map[string]int{"http://otel:4318": 2, "https://otel:4318": 1} {
+		in.Endpoint.Spec.Observability.Audit.OTLP = &v1alpha1.CollectorSpec{Endpoint: endpoint, HeadersSecretRef: secret}
+		_, verdicts := compile.Compile(in)
+		notes := slices.DeleteFunc(verdicts.Endpoint.Notes, func(n string) bool {
+			return !strings.Contains(n, `the headers of Secret "collector-key" are sent without TLS`)
+		})
+		if len(notes) != want || !strings.HasPrefix(notes[0], "spec.observability.tracing: ") {
+			t.Errorf("%s: got %q, want %d notes", endpoint, notes, want)
+		}
+	}
+	in.Endpoint.Spec.Observability.Tracing.HeadersSecretRef, in.Endpoint.Spec.Observability.Audit.OTLP.HeadersSecretRef = nil, nil
+	if _, verdicts := compile.Compile(in); strings.Contains(strings.Join(verdicts.Endpoint.Notes, ""), "TLS") {
+		t.Errorf("got %q, want no note without headers", verdicts.Endpoint.Notes)
 	}
 }

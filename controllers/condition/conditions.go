@@ -17,7 +17,7 @@ type Table []string
 var (
 	EndpointConditions = Table{
 		v1alpha1.ConditionDatabaseReady, v1alpha1.ConditionWorkloadAvailable, v1alpha1.ConditionProgrammed, v1alpha1.ConditionRouted,
-		v1alpha1.ConditionAuthenticationReady, v1alpha1.ConditionMonitored,
+		v1alpha1.ConditionAuthenticationReady, v1alpha1.ConditionApprovalsReady, v1alpha1.ConditionMonitored,
 	}
 	ExposureConditions = Table{v1alpha1.ConditionAccepted, v1alpha1.ConditionResolved, v1alpha1.ConditionProgrammed}
 	TokenConditions    = Table{v1alpha1.ConditionAccepted, v1alpha1.ConditionIssued, v1alpha1.ConditionProgrammed}

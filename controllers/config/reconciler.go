@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -27,6 +28,9 @@ type Reconciler struct {
 	Client    client.Client
 	Exposures *cluster.Tracked[*v1alpha1.MCPModelExposure]
 	Tokens    *cluster.Tracked[*v1alpha1.MCPToken]
+	Approvals *cluster.Tracked[*v1alpha1.MCPApproval]
+	// ApprovalPolicy tells whether what people decided was checked.
+	ApprovalPolicy *cluster.ApprovalPolicy
 	// Namespaces tells which of the tokens an endpoint admits.
 	Namespaces cluster.Namespaces
 	Secrets    *program.ConfigSecrets
@@ -89,7 +93,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	began := r.Now()
-	lookAgain := r.compile(endpoint, p, compile.Objects{Exposures: exposures, Tokens: tokens, Changed: changed, Webhooks: webhooks})
+	lookAgain := r.compile(endpoint, p, compile.Objects{Exposures: exposures, Tokens: tokens, Changed: changed, Webhooks: webhooks, Decisions: r.decisions(ctx, endpoint)})
 	p.CompiledIn(r.Now().Sub(began), seen, r.Now())
 	if wait := p.Gather(r.Now()); wait > 0 {
 		return cluster.Result(wait, webhookError)
@@ -117,7 +121,24 @@ func (r *Reconciler) changedTokens(ctx context.Context, e *v1alpha1.MCPEndpoint,
 
 // removals is how many changes have come that may take something away at an endpoint.
 func (r *Reconciler) removals(endpoint types.NamespacedName) int {
-	return r.Exposures.RemovalsOf(endpoint) + r.Tokens.RemovalsOf(endpoint)
+	return r.Exposures.RemovalsOf(endpoint) + r.Tokens.RemovalsOf(endpoint) + r.Approvals.RemovalsOf(endpoint)
+}
+
+// decisions are what people decided about calls of the endpoint's tokens. They are made of the objects each time, so that a manager that has
+// just started takes nothing back.
+func (r *Reconciler) decisions(ctx context.Context, e *v1alpha1.MCPEndpoint) map[types.NamespacedName][]contract.Decision {
+	approvals := r.Approvals.Of(cluster.KeyOf(e))
+	if !slices.ContainsFunc(approvals, func(a *v1alpha1.MCPApproval) bool { return len(a.Spec.Decisions) > 0 || a.Ended() }) {
+		return nil
+	}
+	token := func(key types.NamespacedName) *v1alpha1.MCPToken {
+		found := r.Tokens.Some(cluster.KeyOf(e), []types.NamespacedName{key})
+		if len(found) == 0 || !found[0].DeletionTimestamp.IsZero() {
+			return nil
+		}
+		return found[0]
+	}
+	return compile.Decisions(approvals, e, token, r.ApprovalPolicy.Force(ctx), r.Now())
 }
 
 func (r *Reconciler) forget(endpoint types.NamespacedName) {
@@ -129,6 +150,7 @@ func (r *Reconciler) forget(endpoint types.NamespacedName) {
 	r.Webhooks.read.Forget(endpoint)
 	r.Exposures.Forget(endpoint)
 	r.Tokens.Forget(endpoint)
+	r.Approvals.Forget(endpoint)
 }
 
 // load reads the stored Config, once.

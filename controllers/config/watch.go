@@ -34,6 +34,7 @@ func (r *Reconciler) Watch(mgr manager.Manager, own cache.Cache, g *cluster.Guar
 		WatchesRawSource(source.Kind(mgr.GetCache(), &v1alpha1.MCPEndpoint{}, cluster.EndpointChanged())).
 		WatchesRawSource(r.Exposures).
 		WatchesRawSource(r.Tokens).
+		WatchesRawSource(r.Approvals).
 		WatchesMetadata(&corev1.Secret{}, cluster.Enqueue(cluster.OfWebhooks(r.Client))).
 		WatchesMetadata(&corev1.Secret{}, cluster.Enqueue(r.changedPart)). // somebody else's Secret of a part's name may go
 		WatchesRawSource(source.Kind(own, client.Object(cluster.MetadataOf("Secret")), cluster.Enqueue(cluster.OfWebhooks(r.Client)))).

@@ -27,7 +27,7 @@ func (r *Reconciler) write(ctx context.Context, e *v1alpha1.MCPEndpoint, p *prog
 		if !ok {
 			break
 		}
-		if !next.Pending.Urgent {
+		if !next.Pending.Urgent && !next.Pending.Soon {
 			if added == 0 {
 				if wait := p.Gather(r.Now()); wait > 0 {
 					return wait, r.notWritten(e, p, failures)

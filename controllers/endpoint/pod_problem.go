@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/observe"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/podproblem"
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,7 +20,7 @@ import (
 // podProblem says why the server's pods are missing or do not run, as far as Kubernetes tells. It begins with a colon,
 // and is "" if Kubernetes tells nothing. It leaves out what differs between two attempts, so that the text stays the
 // same as long as the problem does.
-func podProblem(d *appsv1.Deployment, pods []corev1.Pod) string {
+func podProblem(e *v1alpha1.MCPEndpoint, d *appsv1.Deployment, pods []corev1.Pod) string {
 	if failure := deploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
 		return ": " + failure.Message
 	}
@@ -27,7 +29,24 @@ func podProblem(d *appsv1.Deployment, pods []corev1.Pod) string {
 			continue
 		}
 		if why := podproblem.Of(&pods[i]); why != "" {
-			return ": " + why
+			return ": " + why + fieldOfClaim(e, why)
+		}
+	}
+	return ""
+}
+
+// fieldOfClaim names the field with the claim that a text says is missing, in parentheses; "" if it says so of none of the endpoint's.
+func fieldOfClaim(e *v1alpha1.MCPEndpoint, text string) string {
+	claims := map[string]string{}
+	if files := e.Spec.Observability.Audit.Files; files != nil {
+		claims["spec.observability.audit.files.claimRef"] = files.ClaimRef.Name
+	}
+	if sqlite := e.Spec.Database.SQLite; sqlite != nil && sqlite.Claim != nil {
+		claims["spec.database.sqlite.claim"] = sqlite.Claim.Name
+	}
+	for field, claim := range claims {
+		if strings.Contains(text, fmt.Sprintf("persistentvolumeclaim %q not found", claim)) {
+			return " (" + field + ")"
 		}
 	}
 	return ""

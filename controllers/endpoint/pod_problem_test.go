@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,6 +22,12 @@ func TestWhatKeepsPodsFromRunningIsTold(t *testing.T) {
 	}
 	crashed := waiting("CrashLoopBackOff", "back-off 20s restarting failed container")
 	crashed.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3}
+	unscheduled := func(message string) corev1.PodStatus {
+		return corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: message}}}
+	}
+	e := &v1alpha1.MCPEndpoint{}
+	e.Spec.Observability.Audit.Files = &v1alpha1.AuditFilesSpec{ClaimRef: v1alpha1.ClaimReference{Name: "logs"}}
+	e.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{Claim: &v1alpha1.SQLiteClaim{Name: "file"}}
 	ready := waiting("ImagePullBackOff", "")
 	ready.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	for name, row := range map[string]struct {
@@ -35,14 +42,23 @@ func TestWhatKeepsPodsFromRunningIsTold(t *testing.T) {
 		"and is waited for":          {pod: waiting("ImagePullBackOff", "back-off 20s"), want: `: the image "ghcr.io/x/server:1" cannot be pulled`},
 		"the program ends":           {pod: crashed, want: `: container "server" of a pod ended with exit code 3; its log says why`},
 		"a ConfigMap has no key":     {pod: waiting("CreateContainerConfigError", "no key x"), want: ": CreateContainerConfigError: no key x"},
-		"there is no room for a pod": {pod: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/3 nodes are available"}}}, want: ": no node takes a pod: 0/3 nodes are available"},
+		"there is no room for a pod": {pod: unscheduled("0/3 nodes are available"), want: ": no node takes a pod: 0/3 nodes are available"},
+		"there is no audit claim": {
+			pod:  unscheduled(`0/1 nodes are available: persistentvolumeclaim "logs" not found.`),
+			want: `: no node takes a pod: 0/1 nodes are available: persistentvolumeclaim "logs" not found. (spec.observability.audit.files.claimRef)`,
+		},
+		"there is no SQLite claim": {
+			pod:  unscheduled(`persistentvolumeclaim "file" not found`),
+			want: `: no node takes a pod: persistentvolumeclaim "file" not found (spec.database.sqlite.claim)`,
+		},
+		"another claim is missing": {pod: unscheduled(`persistentvolumeclaim "lo" not found`), want: `: no node takes a pod: persistentvolumeclaim "lo" not found`},
 		"no pod may be made": {
 			deployment: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota: few"}}},
 			want:       ": exceeded quota: few",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := podProblem(&appsv1.Deployment{Status: row.deployment}, []corev1.Pod{{Status: row.pod}}); got != row.want {
+			if got := podProblem(e, &appsv1.Deployment{Status: row.deployment}, []corev1.Pod{{Status: row.pod}}); got != row.want {
 				t.Errorf("told %q, want %q", got, row.want)
 			}
 		})

@@ -38,6 +38,9 @@ type Reconciler struct {
 	Now        func() time.Time
 	Conflicts  *ConflictWatches
 	Rollouts   *Rollouts
+	// ApprovalPolicy tells whether decisions about calls that wait are taken; LookAgain is how often it is asked.
+	ApprovalPolicy *cluster.ApprovalPolicy
+	LookAgain      time.Duration
 }
 
 // endpointScope holds what one reconcile knows.
@@ -64,6 +67,8 @@ type endpointScope struct {
 	// routed says what leads agents to the Service; monitored who reads the metrics, nil if nobody is asked to.
 	routed    condition.Finding
 	monitored *condition.Finding
+	// approvals say whether what people decide is taken; nil if no call waits for them.
+	approvals *condition.Finding
 	// notScaling is why the autoscaler does not scale, in its own word; "" if it does, or there is none.
 	notScaling string
 	// pods are the pods that are not terminating, reports their reports.
@@ -139,6 +144,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		s.wakeIn(s.reportsDue)
 		return cluster.Result(s.lookAgain, errors.Join(notApplied, notRouted))
 	}
+	r.checkApprovals(ctx, s)
 	r.publish(s)
 	settles, notReported := r.Status.Write(ctx, endpoint, r.summarise(s))
 	return cluster.Result(cluster.Soonest(s.lookAgain, settles), errors.Join(notApplied, notRouted, notReported))

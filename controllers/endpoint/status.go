@@ -36,14 +36,7 @@ func (r *Reconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointStatus {
 			status.Notes = append(status.Notes, excerpt.Of("database: "+d.Notes, condition.MaxNote))
 		}
 	}
-	for _, of := range []struct {
-		nothing string
-		problem *condition.Finding
-	}{{"no traces are sent: ", s.tracingProblem}, {"no audit lines are sent to the collector: ", s.auditProblem}} {
-		if of.problem != nil && len(status.Notes) < condition.MaxEndpointNotes {
-			status.Notes = append(status.Notes, excerpt.Of(of.nothing+of.problem.Message, condition.MaxNote))
-		}
-	}
+	status.Notes = append(status.Notes, lostNotes(s, condition.MaxEndpointNotes-len(status.Notes))...)
 	countPods(s, &status)
 	ready := condition.Holds(v1alpha1.ReasonReady, "agents are answered at "+status.URL)
 	if unwatched := r.Namespaces.Unwatched(e); unwatched != nil {
@@ -58,11 +51,40 @@ func (r *Reconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointStatus {
 	if checked := authenticationReady(s.endpoint, s.reports); checked != nil {
 		found[v1alpha1.ConditionAuthenticationReady] = *checked
 	}
+	if s.approvals != nil {
+		found[v1alpha1.ConditionApprovalsReady] = *s.approvals
+	}
 	if s.monitored != nil {
 		found[v1alpha1.ConditionMonitored] = *s.monitored
 	}
 	status.Conditions = condition.EndpointConditions.Summarise(e, e.Status.Conditions, found, ready)
 	return status
+}
+
+// lostNotes say which traces and audit lines are lost, and why: what the cluster lacks, or else what a pod tells. There are at most as many
+// as there is room for.
+func lostNotes(s *endpointScope, room int) []string {
+	tracing := s.reports.Problem(func(p *contract.Status) string { return p.TracingProblem })
+	if s.tracingProblem != nil {
+		tracing = s.tracingProblem.Message
+	}
+	collector := s.reports.Problem(func(p *contract.Status) string { return p.AuditCollectorProblem })
+	if s.auditProblem != nil {
+		collector = s.auditProblem.Message
+	}
+	lines := s.reports.AuditLinesProblem()
+	if s.endpoint.RequiresAuditLines() {
+		lines = "" // WorkloadAvailable says it
+	}
+	var notes []string
+	for _, of := range []struct{ lost, problem string }{
+		{"no traces are sent: ", tracing}, {"no audit lines are sent to the collector: ", collector}, {"audit lines are lost: ", lines},
+	} {
+		if of.problem != "" && len(notes) < room {
+			notes = append(notes, excerpt.Of(of.lost+of.problem, condition.MaxNote))
+		}
+	}
+	return notes
 }
 
 // countPods says how many pods there are, as the scale subresource wants it, and in one text.
@@ -135,10 +157,13 @@ func workloadAvailable(s *endpointScope) condition.Finding {
 	}
 	switch {
 	case d.Status.ObservedGeneration < d.Generation || d.Status.UpdatedReplicas == 0 || d.Status.UpdatedReplicas < d.Status.Replicas:
-		return condition.Fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet"+podProblem(d, s.pods))
+		return condition.Fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet"+podProblem(s.endpoint, d, s.pods))
 	}
 	if available := deploymentCondition(d, appsv1.DeploymentAvailable); available == nil || available.Status != corev1.ConditionTrue {
-		return condition.Fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+podProblem(d, s.pods))
+		return condition.Fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+podProblem(s.endpoint, d, s.pods))
+	}
+	if problem := s.reports.AuditLinesProblem(); problem != "" && s.endpoint.RequiresAuditLines() {
+		return condition.Fails(v1alpha1.ReasonAuditLinesFailing, "a pod refuses calls whose audit lines it cannot write: "+excerpt.Of(problem, condition.MaxNote))
 	}
 	if s.rolloutWaits {
 		return condition.Holds(v1alpha1.ReasonAvailable, "the server's pods are available; the manager is another one, and replaces them when other endpoints' are")

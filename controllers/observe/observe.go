@@ -44,7 +44,10 @@ type Options struct {
 	// OnReport is called after a report came that differs from the one before, and after the first attempt to ask a pod
 	// failed. It must not block.
 	OnReport func(endpoint types.NamespacedName)
-	Log      logr.Logger
+	// OnApprovals is called with what a pod tells of calls that wait, or waited, for approvals. It must not block. If it returns false, the
+	// pod is asked again later. Nil is that nobody wants to know.
+	OnApprovals func(endpoint types.NamespacedName, approvals []contract.Approval) bool
+	Log         logr.Logger
 }
 
 // Poller keeps the newest report of each pod that it was told of. It is safe for concurrent use.
@@ -118,6 +121,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 		if w != nil {
 			next.report = w.latest()
 			next.asked = next.report != nil
+			next.approvals.cursor = w.approvals.cursorNow()
 		}
 		var ctx context.Context
 		ctx, next.stop = context.WithCancel(p.ctx)
@@ -169,12 +173,13 @@ func IsReady(pod *corev1.Pod) bool {
 
 // worker asks one pod.
 type worker struct {
-	poller   *Poller
-	endpoint types.NamespacedName
-	target   target
-	pod      klog.ObjectRef
-	since    time.Time
-	stop     context.CancelFunc
+	poller    *Poller
+	endpoint  types.NamespacedName
+	target    target
+	pod       klog.ObjectRef
+	since     time.Time
+	stop      context.CancelFunc
+	approvals approvalsRead
 	// usageCursor is the cursor of the pod's last answer about used tokens.
 	usageCursor atomic.Int64
 
@@ -211,6 +216,10 @@ func (w *worker) run(ctx context.Context) {
 		case time.Since(asked) < firstPause:
 			sleep(ctx, firstPause)
 		}
+		if err := w.readApprovals(ctx); err != nil {
+			w.poller.options.Log.V(1).Info("A pod did not tell which calls wait for approvals", "pod", w.pod, "reason", err.Error())
+			sleep(ctx, firstPause)
+		}
 	}
 }
 
@@ -241,8 +250,12 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // ask waits for a report that is not the one at hand. Models that are at hand are not sent again.
 func (w *worker) ask(ctx context.Context) (*contract.Status, error) {
-	query := url.Values{"wait": {longPoll.String()}}
 	last := w.latest()
+	wait := longPoll
+	if w.approvals.due(last) { // they could not be read a moment ago
+		wait = approvalsPause
+	}
+	query := url.Values{"wait": {wait.String()}}
 	if last != nil {
 		query.Set("seen", last.Serial)
 	}

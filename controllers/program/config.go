@@ -132,7 +132,7 @@ func (p *Program) Gather(now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pending := p.compiler.Pending()
-	if len(pending) == 0 || pending[0].Urgent {
+	if len(pending) == 0 || pending[0].Urgent || pending[0].Soon {
 		return 0
 	}
 	pause := max(GatherTime, p.pause)
@@ -196,7 +196,7 @@ func (p *Program) Wrote(next NextPart, now time.Time) {
 	} else {
 		p.compiler.Written(next.Pending.Index, next.Revision)
 	}
-	if !next.Pending.Urgent {
+	if !next.Pending.Urgent && !next.Pending.Soon {
 		p.written = now
 	}
 	if p.changes.on() {

@@ -226,6 +226,7 @@ func sameNews(a, b PodReports) bool {
 		}
 		left, right := *x.Status, *y.Status
 		left.Serial, right.Serial, left.TokenParts, right.TokenParts = "", "", nil, nil
+		left.ApprovalsSerial, right.ApprovalsSerial = "", ""
 		return reflect.DeepEqual(left, right)
 	})
 }
@@ -247,6 +248,21 @@ func (reports PodReports) Database() *contract.DatabaseStatus {
 		}
 	}
 	return found
+}
+
+// Problem is the first problem of a kind that a pod tells of; "" if none does.
+func (reports PodReports) Problem(of func(*contract.Status) string) string {
+	for _, r := range reports {
+		if r.counted && r.Status != nil && of(r.Status) != "" {
+			return of(r.Status)
+		}
+	}
+	return ""
+}
+
+// AuditLinesProblem is why a pod cannot write its audit lines; "" if each can.
+func (reports PodReports) AuditLinesProblem() string {
+	return reports.Problem(func(s *contract.Status) string { return s.AuditLinesProblem })
 }
 
 // Model is the state of a model in the pods that have applied at least a revision. It is the report of the first pod that
@@ -296,6 +312,17 @@ func (reports PodReports) Servable(m *contract.ModelStatus) *contract.ModelStatu
 	withheld := *m
 	withheld.Reason, withheld.Message = d.Reason, d.Message
 	return &withheld
+}
+
+// ApprovalProblems are what the counted pods say of policies that cannot be judged, without doubles.
+func (reports PodReports) ApprovalProblems() (problems []string) {
+	for _, r := range reports {
+		if r.counted && r.Status != nil {
+			problems = append(problems, r.Status.ApprovalProblems[:min(len(r.Status.ApprovalProblems), 50)]...)
+		}
+	}
+	slices.Sort(problems)
+	return slices.Compact(problems)
 }
 
 // ServedModels is the number of models that the pod with the newest Config serves; -1 is not known.

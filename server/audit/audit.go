@@ -14,6 +14,8 @@ import (
 type Record struct {
 	// Token is the token's namespace and name, Tool the tool's whole name, Model its model's.
 	Token, Tool, Model string
+	// MadeUp is set if Tool and Model are the caller's text, and the token sees no model of that name.
+	MadeUp bool
 	// Subject is who called, if somebody else issued what they showed; "" if it was the token's own text.
 	Subject string
 	// Operation is the tool's operation, with an action's name behind a colon: "create", "action:refund".

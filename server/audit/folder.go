@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -87,6 +88,21 @@ func (f *Folder) Write(line []byte) (int, error) {
 	f.size, f.unlooked, f.wrote = f.size+int64(n), f.unlooked+int64(n), f.now()
 	f.torn = err != nil && n > 0
 	return n, err
+}
+
+// Try reports whether a line would have room: it makes a small file, and removes it.
+func (f *Folder) Try() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := os.MkdirAll(f.dir, 0o750); err != nil { //nolint:gosec // as in begin
+		return err
+	}
+	file, err := os.CreateTemp(f.dir, "try-*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, 4096))
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
 
 // isOver reports whether a line of so many bytes belongs in a new file.

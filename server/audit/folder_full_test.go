@@ -74,6 +74,57 @@ func TestADiskThatIsFullLosesNoLineThatWasTaken(t *testing.T) {
 	}
 }
 
+// Who asks whether lines can be written is told without a line: a call may not come for hours.
+func TestALogSaysThatLinesCannotBeWrittenUntilTheyCan(t *testing.T) {
+	disk := t.TempDir()
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("NOT TESTED: no small disk can be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	dir, ballast := filepath.Join(disk, "shop"), filepath.Join(disk, "ballast")
+	folder := audit.NewFolder(dir, "shop", nil)
+	defer folder.Close()
+	changes := 0
+	log := audit.NewLog(folder)
+	log.Changed = func() { changes++ }
+	write := func() error { return log.Write(t.Context(), &audit.Record{Tool: "create_book"}) }
+	if err := write(); err != nil || log.Problem() != "" {
+		t.Fatal(err, log.Problem())
+	}
+	fill := func() {
+		file, err := os.Create(ballast)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, err = file.Write(make([]byte, 512))
+		}
+		_ = file.Close()
+		for write() == nil { // the last page of its file had room
+		}
+	}
+	fill()
+	const want = "/shop: no space left on device"
+	for range 3 {
+		if log.Try(); !strings.HasSuffix(log.Problem(), want) || changes != 1 {
+			t.Fatalf("got %q and %d changes, want …%s and 1", log.Problem(), changes, want)
+		}
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if log.Try(); log.Problem() != "" || changes != 2 {
+		t.Errorf("got %q and %d changes, want no problem and 2", log.Problem(), changes)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("got %v, %v, want the one file of lines", files, err)
+	}
+}
+
 func BenchmarkFolder(b *testing.B) {
 	f := audit.NewFolder(b.TempDir(), "shop", nil)
 	defer f.Close()

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 )
@@ -16,7 +17,7 @@ type Line struct {
 	From *Caller
 }
 
-// About is what most lines tell, under the names that Record has.
+// About is what most lines tell, under the names that Record has. Tool and Model are none that a caller made up.
 type About struct{ Token, Subject, Tool, Model, Operation, Call, Outcome string }
 
 // Refused reports whether the line is of a caller that was not let in, or that may not do what it asked for.
@@ -27,12 +28,24 @@ func denied(outcome string) bool { return outcome == "permission_denied" || outc
 
 // about implements entry.
 func (r *Record) about() About {
-	return About{r.Token, cut(r.Subject), cut(r.Tool), cut(r.Model), cut(r.Operation), r.Call, r.Outcome}
+	tool, model := known(r.MadeUp, r.Tool, r.Model, r.Operation)
+	return About{r.Token, cut(r.Subject), cut(tool), cut(model), cut(r.Operation), r.Call, r.Outcome}
 }
 
 // about implements entry.
 func (r *Read) about() About {
-	return About{r.Token, cut(r.Subject), cut(r.Tool), cut(r.Model), cut(r.Operation), r.Call, r.Outcome}
+	tool, model := known(r.MadeUp, r.Tool, r.Model, r.Operation)
+	return About{r.Token, cut(r.Subject), cut(tool), cut(model), cut(r.Operation), r.Call, r.Outcome}
+}
+
+// known is the tool and the model that a call names; of names that a caller made up only the operation in the tool's name. Receivers keep
+// an index of names: what anybody may send would fill it.
+func known(madeUp bool, tool, model, operation string) (knownTool, knownModel string) {
+	if !madeUp {
+		return tool, model
+	}
+	operation, _, _ = strings.Cut(operation, ":")
+	return operation, ""
 }
 
 // about implements entry.

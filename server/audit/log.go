@@ -30,11 +30,16 @@ type Log struct {
 	Lost func(error)
 	// Receiver gets the lines, too; nil if nobody does.
 	Receiver Receiver
+	// Changed is called when Problem says something else; nil if nobody wants to know. It must not block.
+	Changed func()
 
 	to       []io.Writer
 	settings atomic.Pointer[Settings]
-	// writing keeps lines apart.
-	writing sync.Mutex
+	// problem is what Problem returns; nil is "".
+	problem atomic.Pointer[string]
+	// writing keeps lines apart. It guards failures: the error of each output, if it did not take its newest line.
+	writing  sync.Mutex
+	failures []error
 }
 
 // A Receiver gets lines beside the outputs. It must not block, and what it loses fails no call.
@@ -45,7 +50,7 @@ type Receiver interface {
 
 // NewLog returns a Log that writes to outputs: each gets a whole line in one Write.
 func NewLog(to ...io.Writer) *Log {
-	l := &Log{to: to}
+	l := &Log{to: to, failures: make([]error, len(to))}
 	l.settings.Store(&Settings{})
 	return l
 }
@@ -67,8 +72,10 @@ func (l *Log) Use(s Settings) {
 func (l *Log) writeTo(line []byte, all bool) (failed error) {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	for _, to := range l.to {
-		if _, err := to.Write(line); err != nil {
+	defer l.note()
+	for i, to := range l.to {
+		_, err := to.Write(line)
+		if l.failures[i] = err; err != nil {
 			failed = errors.Join(failed, err)
 			if all {
 				break

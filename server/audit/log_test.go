@@ -33,6 +33,31 @@ func TestAnOutputThatFailsKeepsNoLineFromTheOthers(t *testing.T) {
 	}
 }
 
+// An output that cannot be asked is known to work when it has taken a line.
+func TestAProblemOfStandardOutputEndsWithALineThatItTakes(t *testing.T) {
+	var out sometimes
+	log := audit.NewLog(&out)
+	write := func() { _ = log.Write(t.Context(), &audit.Record{Tool: "create_book"}) }
+	for _, full := range []bool{false, true, false} {
+		out.full = full
+		write()
+		log.Try()
+		if got, want := log.Problem(), map[bool]string{true: "no space left on device"}[full]; got != want {
+			t.Errorf("full %v: got %q, want %q", full, got, want)
+		}
+	}
+}
+
+// sometimes is an output that takes lines unless it is full.
+type sometimes struct{ full bool }
+
+func (s *sometimes) Write(line []byte) (int, error) {
+	if s.full {
+		return broken{}.Write(line)
+	}
+	return len(line), nil
+}
+
 // A call that is not answered because its line could not be written is in no other output as one that was.
 func TestAReadThatIsNotAnsweredIsToldAsSuch(t *testing.T) {
 	for _, ocsf := range []bool{false, true} {
@@ -52,7 +77,8 @@ func TestAReadThatIsNotAnsweredIsToldAsSuch(t *testing.T) {
 func TestNoLogWritesNothing(t *testing.T) {
 	var none *audit.Log
 	none.Use(audit.Settings{OCSF: true})
-	if none.Write(t.Context(), &audit.Record{}) != nil || none.WriteRead(t.Context(), &audit.Read{}) != nil || none.WriteRefused(t.Context(), &audit.Refused{}) != nil {
+	none.Try()
+	if none.Write(t.Context(), &audit.Record{}) != nil || none.WriteRead(t.Context(), &audit.Read{}) != nil || none.WriteRefused(t.Context(), &audit.Refused{}) != nil || none.Problem() != "" {
 		t.Error("no log fails")
 	}
 }

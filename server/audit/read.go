@@ -7,8 +7,9 @@ import (
 
 // Read describes a call that read. Its line holds ids, and no other value of a row; and no value that the call compared rows with.
 type Read struct {
-	// Token, Subject, Tool, Model and Operation mean the same as in Record.
+	// Token, Subject, Tool, Model, Operation and MadeUp mean the same as in Record.
 	Token, Subject, Tool, Model, Operation string
+	MadeUp                                 bool
 	// Call is the id of the transact that the call is a step of; "" for any other.
 	Call string
 	// Question has the call's arguments, as the function Question returns them.

@@ -48,6 +48,12 @@ type Watched interface {
 	Unchanged(ctx context.Context) (bool, error)
 }
 
+// Estimator is a DB whose planner can tell about how many rows a plan reads.
+type Estimator interface {
+	// Estimate asks the planner. It returns -1 if that does not tell.
+	Estimate(ctx context.Context, plan *Select) (int64, error)
+}
+
 // Page tells about the rows that a Select wrote.
 type Page struct {
 	// Count is the number of rows written.

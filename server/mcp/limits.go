@@ -22,7 +22,7 @@ func (x *exchange) overRate(what string, n int) (wait time.Duration) {
 		h.options.Metrics.RateLimited()
 	}
 	if first {
-		_ = h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Subject: x.token.Subject(), Tool: what, Outcome: string(call.CodeRateLimited)})
+		_ = h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Subject: x.token.Subject(), Tool: what, MadeUp: true, Outcome: string(call.CodeRateLimited)})
 	}
 	return wait
 }

@@ -2,7 +2,7 @@
 // tokens and their rights, models, tools. A request loads one snapshot and asks nothing else; a new one is built beside
 // the old and swapped in whole.
 //
-// Package server imports it, and nothing else of the product does. Begin with Build.
+// Package server imports it, and its self-test, and nothing else of the product does. Begin with Build.
 package snapshot
 
 import (
@@ -33,6 +33,8 @@ type Snapshot struct {
 	catalog *catalog.Catalog
 	tokens  *access.Tokens
 	models  []contract.ModelStatus
+	// approvalProblems say which approval policies cannot be judged.
+	approvalProblems []string
 }
 
 // Build joins a Config and its tokens with a schema that the database gave. schema may be nil, if none has been seen yet: tokens
@@ -71,6 +73,9 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		tokens: inForce,
 		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
+	}
+	if schema != nil { // else nothing is known of fields
+		s.approvalProblems = gate.Problems()
 	}
 	for i, m := range models.Models() {
 		s.models[i] = m.Status
@@ -113,6 +118,9 @@ func (s *Snapshot) Settings() *contract.Endpoint { return &s.config.Endpoint }
 
 // Models reports for each model of the Config, in its order, whether it is served and as what.
 func (s *Snapshot) Models() []contract.ModelStatus { return s.models }
+
+// ApprovalProblems say of approval policies, "name: why", that they cannot be judged by the database as it is.
+func (s *Snapshot) ApprovalProblems() []string { return s.approvalProblems }
 
 // Ask makes the call of a question of the i-th model with a token that sees all rows; false if the model's notes say already why it
 // cannot be made.

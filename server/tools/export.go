@@ -34,9 +34,10 @@ func (set *Set) RefuseExport(ctx context.Context, link *call.ExportLink, outcome
 	}
 }
 
-// fetch is the call of a link, made anew.
+// fetch is the call of a link, made anew. It has no gate: whoever had to allow the export did so before there was a link.
 func (set *Set) fetch(ctx context.Context, token access.Token, link *call.ExportLink) *call.Call {
 	c := set.newCall(ctx, token, call.FindOperation(link.Operation))
+	c.Gate = nil
 	c.Model, c.Now, c.Fetch = link.Model, link.Asked, call.NewFetch(&set.settings, link)
 	return c
 }

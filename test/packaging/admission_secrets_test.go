@@ -89,6 +89,7 @@ var naming = map[string]func(secret string) client.Object{
 var notRead = []string{
 	"MCPToken.spec.secret.name", // the manager writes it, and takes over nobody's
 	// Pieces of calls, in which nobody looks for a Secret.
+	"MCPEndpoint.spec.approvals[].match.when.before", "MCPEndpoint.spec.approvals[].match.when.after",
 	"MCPModelExposure.spec.measures[].measure", "MCPModelExposure.spec.segments[].filters", "MCPModelExposure.spec.questions[].call.arguments",
 }
 

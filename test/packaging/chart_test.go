@@ -4,10 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	approvalpolicy "github.com/mcp-admin/mcp-admin-operator/config/approval-policy"
 )
 
 func TestChartHasNoLint(t *testing.T) {
@@ -18,19 +21,22 @@ func TestChartHasNoLint(t *testing.T) {
 
 func TestChartHoldsTheGeneratedFiles(t *testing.T) {
 	copies := map[string]string{
-		"role.yaml":                 "config/rbac/role.yaml",
-		"leader_election_role.yaml": "config/rbac/leader_election_role.yaml",
-		"editor_role.yaml":          "config/rbac/editor_role.yaml",
-		"viewer_role.yaml":          "config/rbac/viewer_role.yaml",
-		"admission_policies.yaml":   "config/admission-policy/policies.yaml",
-		"rules.yaml":                "config/monitoring/rules.yaml",
-		"dashboards/fleet.json":     "config/monitoring/dashboards/fleet.json",
-		"dashboards/endpoint.json":  "config/monitoring/dashboards/endpoint.json",
-		"dashboards/token.json":     "config/monitoring/dashboards/token.json",
+		"role.yaml":                   "config/rbac/role.yaml",
+		"leader_election_role.yaml":   "config/rbac/leader_election_role.yaml",
+		"editor_role.yaml":            "config/rbac/editor_role.yaml",
+		"viewer_role.yaml":            "config/rbac/viewer_role.yaml",
+		"admission_policies.yaml":     "config/admission-policy/policies.yaml",
+		"approval_policy.yaml":        "config/approval-policy/policy.yaml",
+		"approval_policy_reader.yaml": "config/approval-policy/reader_role.yaml",
+		"approver_role.yaml":          "config/approval-policy/approver_role.yaml",
+		"rules.yaml":                  "config/monitoring/rules.yaml",
+		"dashboards/fleet.json":       "config/monitoring/dashboards/fleet.json",
+		"dashboards/endpoint.json":    "config/monitoring/dashboards/endpoint.json",
+		"dashboards/token.json":       "config/monitoring/dashboards/token.json",
 	}
 	paths, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
-	if err != nil || len(paths) != 3 {
-		t.Fatalf("%d generated CRDs, want 3: %v", len(paths), err)
+	if err != nil || len(paths) != 4 {
+		t.Fatalf("%d generated CRDs, want 4: %v", len(paths), err)
 	}
 	for _, path := range paths {
 		copies["crds/"+filepath.Base(path)] = "config/crd/bases/" + filepath.Base(path)
@@ -103,6 +109,16 @@ func TestChartGrantsTheSameRights(t *testing.T) {
 				"Role/shop/mcp-admin-mcp-admin-operator":                             rules("role"),
 				"Role/crm/mcp-admin-mcp-admin-operator":                              rules("role"),
 				"Role/mcp-admin-system/mcp-admin-mcp-admin-operator-leader-election": rules("leader_election_role"),
+			},
+		},
+		{
+			name:   "approvals",
+			values: []string{"approvals.policy=true", "rbac.aggregate=false", "watchNamespaces={shop}"},
+			want: map[string]any{
+				"Role/shop/mcp-admin-mcp-admin-operator":                                            rules("role"),
+				"Role/mcp-admin-system/mcp-admin-mcp-admin-operator-leader-election":                rules("leader_election_role"),
+				"ClusterRole//mcp-admin-system:mcp-admin-mcp-admin-operator:approver":               rules("../approval-policy/approver_role"),
+				"ClusterRole//mcp-admin-system:mcp-admin-mcp-admin-operator:approval-policy-reader": rules("../approval-policy/reader_role"),
 			},
 		},
 		{
@@ -189,19 +205,34 @@ func TestChartValuesReachTheManager(t *testing.T) {
 	}
 }
 
-func TestChartHasTheAdmissionPoliciesOnRequest(t *testing.T) {
-	policies := func(objects []object) map[string]any {
-		specs := map[string]any{}
-		for _, o := range slices.Concat(ofKind(objects, "ValidatingAdmissionPolicy"), ofKind(objects, "ValidatingAdmissionPolicyBinding")) {
-			specs[o.GetKind()+"/"+o.GetName()] = nested(t, o, "spec")
-		}
-		return specs
+// policiesOf are the specs of the admission policies and their bindings, by kind and name.
+func policiesOf(t *testing.T, objects []object) map[string]any {
+	t.Helper()
+	specs := map[string]any{}
+	for _, o := range slices.Concat(ofKind(objects, "ValidatingAdmissionPolicy"), ofKind(objects, "ValidatingAdmissionPolicyBinding")) {
+		specs[o.GetKind()+"/"+o.GetName()] = nested(t, o, "spec")
 	}
-	if got := policies(renderChart(t)); len(got) != 0 {
+	return specs
+}
+
+// The policy names the manager's ServiceAccount, so that it is the policy that this manager looks for.
+func TestChartHasTheApprovalPolicyOnRequest(t *testing.T) {
+	shipped := strings.ReplaceAll(string(approvalpolicy.Policy), approvalpolicy.Manager, "system:serviceaccount:mcp-admin-system:mcp-admin-mcp-admin-operator")
+	want := policiesOf(t, decode(t, []byte(shipped)))
+	if diff := cmp.Diff(want, policiesOf(t, renderChart(t, "approvals.policy=true"))); diff != "" || len(want) != 2 {
+		t.Errorf("the policies differ (-config/approval-policy +chart):\n%s", diff)
+	}
+	if diff := cmp.Diff(policiesOf(t, decode(t, approvalpolicy.Policy)), policiesOf(t, renderKustomization(t, root+"/config/approval-policy"))); diff != "" {
+		t.Errorf("the kustomization has another policy:\n%s", diff)
+	}
+}
+
+func TestChartHasTheAdmissionPoliciesOnRequest(t *testing.T) {
+	if got := policiesOf(t, renderChart(t)); len(got) != 0 {
 		t.Errorf("without admissionPolicy.enabled there are %v", got)
 	}
-	want := policies(renderKustomization(t, root+"/config/admission-policy"))
-	if diff := cmp.Diff(want, policies(renderChart(t, "admissionPolicy.enabled=true"))); diff != "" || len(want) != 6 {
+	want := policiesOf(t, renderKustomization(t, root+"/config/admission-policy"))
+	if diff := cmp.Diff(want, policiesOf(t, renderChart(t, "admissionPolicy.enabled=true"))); diff != "" || len(want) != 6 {
 		t.Errorf("the policies differ (-config/admission-policy +chart):\n%s", diff)
 	}
 }

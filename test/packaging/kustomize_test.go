@@ -13,7 +13,7 @@ import (
 func TestKustomizationHoldsEverything(t *testing.T) {
 	objects := renderKustomization(t, root+"/config/default")
 	want := map[string]int{
-		"Namespace": 1, "CustomResourceDefinition": 3, "ServiceAccount": 1, "ClusterRole": 3, "ClusterRoleBinding": 1,
+		"Namespace": 1, "CustomResourceDefinition": 4, "ServiceAccount": 1, "ClusterRole": 3, "ClusterRoleBinding": 1,
 		"Role": 1, "RoleBinding": 1, "Deployment": 1, "Service": 1,
 	}
 	for kind, number := range want {

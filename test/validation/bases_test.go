@@ -138,6 +138,28 @@ spec:
   observability:
     tracing: {endpoint: "http://collector:4317", protocol: GRPC, samplingRatePerMillion: 0, headersSecretRef: {name: t}, recordArguments: Names, recordStatements: Text}
     audit: {otlp: {endpoint: "https://collector:4318/otlp", protocol: HTTP, headersSecretRef: {name: t}}}
+---
+kind: MCPEndpoint
+spec:
+  database: {sqlite: {emptyDir: {}}}
+  idempotency: {table: {name: kept}}
+  approvals: [{name: large, match: {models: [refund], operations: [create, "action:pay"], tokens: [agent, other/agent], groups: [a], when: {rows: 10, before: {status: paid}, after: {amount__gt: "500"}, changes: [amount]}}, approvers: {groups: [leads]}, minApprovals: 2, expiresAfter: 24h, keepFor: 1h, show: Values}]
+---
+kind: MCPApproval
+metadata: {name: shop-aaaaaaaaaaaaaaaaaaaa}
+spec:
+  endpointRef: {name: shop}
+  request:
+    tokenRef: {name: agent, namespace: default}
+    tokenUID: x
+    caller: default/agent
+    tool: create_refund
+    operation: create
+    policies: [{name: large, sum: x, minApprovals: 1}]
+    digest: "0000000000000000000000000000000000000000000000000000000000000000"
+    askTime: "2036-01-01T00:00:00Z"
+    expiryTime: "2036-01-01T01:00:00Z"
+    changes: [{change: Create, rows: 1, fields: [{name: amount, after: "700"}]}]
 `
 
 // more are objects that rules refuse which hold several members against each other.
@@ -184,6 +206,17 @@ spec: {database: {sqlite: {emptyDir: {}}}, observability: {audit: {otlp: {endpoi
 ---
 kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, network: {networkPolicy: {from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.0.0.0/8]}}], metricsFrom: [{ipBlock: {cidr: 10.0.0.0/8, except: [11.0.0.0/16]}}]}}}
+---
+kind: MCPEndpoint
+spec: {database: {sqlite: {emptyDir: {}}}, approvals: [{name: large}]}
+---
+kind: MCPApproval
+metadata: {name: other-aaaaaaaaaaaaaaaaaaaa}
+spec: {endpointRef: {name: shop}, request: {tokenRef: {name: agent, namespace: default}, tokenUID: x, caller: x, tool: x, operation: x, policies: [{name: a, sum: x, minApprovals: 1}], digest: "0000000000000000000000000000000000000000000000000000000000000000", askTime: "2036-01-01T00:00:00Z", expiryTime: "2036-01-01T01:00:00Z"}}
+---
+kind: MCPApproval
+metadata: {name: shop-aaaaaaaaaaaaaaaaaaaa}
+spec: {endpointRef: {name: shop}, decisions: [{decidedBy: ann, decision: Override}], request: {tokenRef: {name: agent, namespace: default}, tokenUID: x, caller: x, tool: x, operation: x, policies: [{name: a, sum: x, minApprovals: 1}], digest: "0000000000000000000000000000000000000000000000000000000000000000", askTime: "2036-01-01T00:00:00Z", expiryTime: "2036-01-01T01:00:00Z"}}
 ---
 kind: MCPModelExposure
 metadata: {name: 1a}

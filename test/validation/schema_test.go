@@ -114,7 +114,7 @@ func with(o any, name string, value any) object {
 }
 
 // examples are texts that patterns and rules may want; the first that a pattern matches is taken.
-var examples = []string{"a", "abc", "https://a.example", "2036-01-01T00:00:00Z", "/a", "a.b", "app_x.a", "50%"}
+var examples = []string{"a", "abc", "https://a.example", "2036-01-01T00:00:00Z", "/a", "a.b", "app_x.a", "50%", "action:a"}
 
 // example is a small value that a schema allows, as far as can be told without its rules.
 func example(s *schema) any {

@@ -22,6 +22,26 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.AggregateSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AllowedTokens"):
 		return &apiv1alpha1.AllowedTokensApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalAsker"):
+		return &apiv1alpha1.ApprovalAskerApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalChange"):
+		return &apiv1alpha1.ApprovalChangeApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalDecision"):
+		return &apiv1alpha1.ApprovalDecisionApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalDecisionStatus"):
+		return &apiv1alpha1.ApprovalDecisionStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalField"):
+		return &apiv1alpha1.ApprovalFieldApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalMatch"):
+		return &apiv1alpha1.ApprovalMatchApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalPolicy"):
+		return &apiv1alpha1.ApprovalPolicyApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalRequest"):
+		return &apiv1alpha1.ApprovalRequestApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalWhen"):
+		return &apiv1alpha1.ApprovalWhenApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("Approvers"):
+		return &apiv1alpha1.ApproversApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditFilesSpec"):
 		return &apiv1alpha1.AuditFilesSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("AuditLinesSpec"):
@@ -84,6 +104,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.IPBlockApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MaskedField"):
 		return &apiv1alpha1.MaskedFieldApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MCPApproval"):
+		return &apiv1alpha1.MCPApprovalApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MCPApprovalSpec"):
+		return &apiv1alpha1.MCPApprovalSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("MCPApprovalStatus"):
+		return &apiv1alpha1.MCPApprovalStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MCPEndpoint"):
 		return &apiv1alpha1.MCPEndpointApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("MCPEndpointSpec"):
@@ -190,6 +216,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.TokenEndpointReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TokenNamespaces"):
 		return &apiv1alpha1.TokenNamespacesApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TokenReference"):
+		return &apiv1alpha1.TokenReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TokenRotation"):
 		return &apiv1alpha1.TokenRotationApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TokenSecretKey"):

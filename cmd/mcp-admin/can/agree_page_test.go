@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page/pagetest"
@@ -31,6 +32,8 @@ func (g given) Cluster() *cluster.Cluster { return nil }
 func (g given) Objects(context.Context, types.NamespacedName) (*rights.Objects, error) {
 	return g.objects, nil
 }
+
+func (g given) Approvals(context.Context) ([]v1alpha1.MCPApproval, error) { return nil, nil }
 
 func (g given) Command(string, types.NamespacedName, ...string) string { return "" }
 

@@ -39,6 +39,9 @@ func (f *Flags) AddTo(command *cobra.Command) {
 	flags.StringVar(&f.overrides.Timeout, clientcmd.FlagTimeout, "0", "`TIME` that one request to the API server may take; 0 is any")
 }
 
+// As is the user to act as; "" is the person who calls.
+func (f *Flags) As() string { return f.overrides.AuthInfo.Impersonate }
+
 // Cluster is a cluster, and the namespace that is meant if nothing else is said.
 type Cluster struct {
 	client.WithWatch

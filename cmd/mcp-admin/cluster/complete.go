@@ -25,6 +25,11 @@ func (f *Flags) CompleteEndpoint(command *cobra.Command, args []string, _ string
 	return f.complete(command, args, &v1alpha1.MCPEndpointList{})
 }
 
+// CompleteApproval completes the first argument with the names of MCPApprovals.
+func (f *Flags) CompleteApproval(command *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return f.complete(command, args, &v1alpha1.MCPApprovalList{})
+}
+
 // complete returns the names of the objects in the namespace; none if they cannot be had.
 func (f *Flags) complete(command *cobra.Command, args []string, list client.ObjectList) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {

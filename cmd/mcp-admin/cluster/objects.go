@@ -29,6 +29,29 @@ func (c *Cluster) Endpoint(ctx context.Context, key types.NamespacedName) (*v1al
 	return endpoint, c.find(ctx, key, "MCPEndpoint", endpoint, &v1alpha1.MCPEndpointList{})
 }
 
+// Approval returns an MCPApproval of the cluster's namespace, by its own name or by the one that callers know.
+func (c *Cluster) Approval(ctx context.Context, name string) (*v1alpha1.MCPApproval, error) {
+	approval, others := &v1alpha1.MCPApproval{}, &v1alpha1.MCPApprovalList{}
+	err := c.find(ctx, types.NamespacedName{Namespace: c.Namespace, Name: name}, "MCPApproval", approval, others)
+	var missing *Missing
+	if !errors.As(err, &missing) {
+		return approval, err
+	}
+	for i := range others.Items {
+		if others.Items[i].ShortName() == name {
+			return &others.Items[i], nil
+		}
+	}
+	return nil, err
+}
+
+// Approvals lists the MCPApprovals of a namespace, or of all if it is "". Its error is the API server's own.
+func (c *Cluster) Approvals(ctx context.Context, namespace string) ([]v1alpha1.MCPApproval, error) {
+	var list v1alpha1.MCPApprovalList
+	err := c.List(ctx, &list, client.InNamespace(namespace))
+	return list.Items, err
+}
+
 // Missing is the error of an object that is not there.
 type Missing struct{ message string }
 

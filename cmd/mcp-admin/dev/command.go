@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/generate"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
@@ -39,7 +40,7 @@ type options struct {
 	stdio               bool
 	token               string
 	localWebhooks       bool
-	verbose             bool
+	verbose, approveAll bool
 	// demo serves the built-in shop; demoOut is where its manifests are written instead.
 	demo        bool
 	demoOut     string
@@ -134,6 +135,7 @@ the Secrets among the manifests; one on this machine needs --allow-local-webhook
 	flags.BoolVar(&o.stdio, "stdio", false, "serve the client that started this program, over standard input and output")
 	flags.StringVar(&o.token, "token", "", "the MCPToken, `[NAMESPACE/]NAME`, by which a client of --stdio calls, if there are several")
 	flags.BoolVar(&o.localWebhooks, "allow-local-webhooks", false, "let webhook actions call this machine, which servers in a cluster never do")
+	flags.BoolVar(&o.approveAll, "approve-all", false, "allow each call that waits for an approval, by nobody: for tests; answers say so")
 	flags.BoolVarP(&o.verbose, "verbose", "v", false, "show each call, and all of what is served")
 	return cmd
 }
@@ -166,6 +168,8 @@ func (o *options) run(ctx context.Context) error {
 	}
 	source.baseURL = "http://" + ports.endpoint.Addr().String()
 	source.compiled, source.failed = report.compiled, report.failed
+	source.approvals.now, source.approvals.told = report.served, func(a *v1alpha1.MCPApproval) { report.waits(a, source.state.Folder()) }
+	report.approvals = source.approvals
 	// The manifests must be good once: a first start with bad ones ends with what is wrong.
 	first, err := source.load(ctx, time.Now())
 	if err != nil {
@@ -192,6 +196,8 @@ func (o *options) run(ctx context.Context) error {
 		}
 		s.Pages, report.page = pages, pages.Link(admin)
 	}
+	source.approvals.fetch = fetchApprovals(ports.adminClient, admin, source.statusKey)
+	go source.approvals.run(ctx)
 	go report.follow(ctx, admin+"/status", source.statusKey)
 	if !o.stdio {
 		return s.Run(ctx)
@@ -243,6 +249,12 @@ func (o *options) openState(s *manifestSource) (forget func(), err error) {
 		remove()
 		return nil, err
 	}
+	if s.approvals, err = openApprovals(s.state); err != nil {
+		s.state.Close()
+		remove()
+		return nil, err
+	}
+	s.approvals.all = o.approveAll
 	return func() { s.state.Close(); remove() }, nil
 }
 

@@ -278,7 +278,7 @@ kind: MCPToken
 metadata: {name: tagger}
 spec: {endpointRef: {name: notes}, permissions: [{models: [tag], verbs: [view]}]}
 `
-	s := &manifestSource{
+	s := &manifestSource{approvals: &approvals{},
 		paths: []string{write(t, map[string]string{"notes.yaml": more})}, state: openState(t, t.TempDir()),
 		baseURL: "http://127.0.0.1:1", statusKey: "key", sealKey: contract.NewSealKey(),
 	}
@@ -326,7 +326,7 @@ func TestDevTakesTheHeadersOfAWebhookFromASecretAmongTheManifests(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := notes[:exposure] + notes[token:] + webhookYAML + tc.secret
-			s := &manifestSource{
+			s := &manifestSource{approvals: &approvals{},
 				paths: []string{write(t, map[string]string{"notes.yaml": files})}, state: openState(t, t.TempDir()),
 				baseURL: "http://127.0.0.1:1", statusKey: "key", sealKey: contract.NewSealKey(),
 			}

@@ -18,6 +18,16 @@ type Manifests struct {
 	leftOut []string
 }
 
+// token is the MCPToken of a name; nil if there is none.
+func (m *Manifests) token(key types.NamespacedName) *v1alpha1.MCPToken {
+	for i := range m.Tokens {
+		if t := &m.Tokens[i]; t.Namespace == key.Namespace && t.Name == key.Name {
+			return t
+		}
+	}
+	return nil
+}
+
 // secret is the data of the Secret that an endpoint's field names.
 func (m *Manifests) secret(field, namespace, name string) (map[string][]byte, error) {
 	key := types.NamespacedName{Namespace: namespace, Name: name}

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/doctor"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/status"
@@ -51,7 +52,7 @@ func (s *pageSource) now() (*outcome, *contract.Status) {
 func (s *pageSource) Place() string { return "mcp-admin dev on this machine" }
 
 // Person implements page.Source.
-func (s *pageSource) Person() string { return "the person at this machine" }
+func (s *pageSource) Person() string { return laptop.Person() }
 
 // Cluster implements page.Source: there is none.
 func (s *pageSource) Cluster() *cluster.Cluster { return nil }
@@ -124,11 +125,21 @@ func (s *pageSource) Diagnose(context.Context) (*doctor.Diagnosis, error) {
 	return doctor.OfServed(o.served(told)), nil
 }
 
+// Approvals implements page.Source.
+func (s *pageSource) Approvals(context.Context) ([]v1alpha1.MCPApproval, error) {
+	return s.report.approvals.list(), nil
+}
+
+// Decide implements page.Source.
+func (s *pageSource) Decide(_ context.Context, approval types.NamespacedName, verdict v1alpha1.ApprovalVerdict, comment string) error {
+	return s.report.approvals.decide(approval.Name, v1alpha1.ApprovalDecision{DecidedBy: s.Person(), Decision: verdict, Comment: comment}, time.Now())
+}
+
 // Command implements page.Source. Commands that read objects read the same files.
 func (s *pageSource) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)
 	switch name {
-	case "doctor", "call":
+	case "doctor", "call", "approvals", "approve", "deny":
 		return page.CommandLine(append(words, "--state", s.state)...)
 	case "matrix", "who", "can":
 		if len(s.paths) == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
@@ -42,6 +43,8 @@ type reporter struct {
 	stdio bool
 	// client reaches the server's own admin port.
 	client *http.Client
+	// approvals are the calls that wait for people.
+	approvals *approvals
 	// tell writes for other commands what is served; nil if only one client can reach it.
 	tell func(*laptop.Served) error
 }
@@ -78,27 +81,37 @@ func (r *reporter) follow(ctx context.Context, statusURL, key string) {
 			}
 			continue
 		}
+		if status.ApprovalsSerial != last.ApprovalsSerial {
+			if err := r.approvals.follow(ctx); err != nil {
+				continue // the status is asked for again
+			}
+		}
 		last = *status
 		r.print(status)
 	}
 }
 
 func (r *reporter) fetchStatus(ctx context.Context, url, key string) (*contract.Status, error) {
+	status := &contract.Status{}
+	return status, getJSON(ctx, r.client, url, key, status)
+}
+
+// getJSON reads an answer of the admin port for who shows the status key.
+func getJSON(ctx context.Context, client *http.Client, url, key string, into any) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	request.Header.Set("Authorization", "Bearer "+key)
-	response, err := r.client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("status %s", response.Status)
+		return fmt.Errorf("status %s", response.Status)
 	}
-	var status contract.Status
-	return &status, json.NewDecoder(response.Body).Decode(&status)
+	return json.NewDecoder(response.Body).Decode(into)
 }
 
 // print shows a status of the newest Config: the first one whole, of later ones what has changed.
@@ -138,6 +151,26 @@ func (r *reporter) print(status *contract.Status) {
 // awaits reports whether the schema is being read for the newest Config.
 func awaits(status *contract.Status) bool {
 	return slices.ContainsFunc(status.Models, func(m contract.ModelStatus) bool { return m.Reason == contract.ReasonWaitingForReport })
+}
+
+// served is what is served; nil before the first.
+func (r *reporter) served() *outcome {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.o
+}
+
+// waits says that a call waits, and how it is allowed.
+func (r *reporter) waits(a *v1alpha1.MCPApproval, state string) {
+	q := &a.Spec.Request
+	var policies []string
+	for i := range q.Policies {
+		policies = append(policies, q.Policies[i].Name)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fmt.Fprintf(r.out, "A call of %s waits for an approval (%s): %s, %s\n  %s\n\n", output.Printable(q.TokenRef.Name), strings.Join(policies, ", "), output.Printable(q.Tool),
+		output.Numbered(int(*q.Rows), "row"), page.CommandLine("mcp-admin", "approve", a.ShortName(), "--state", state))
 }
 
 // text is the text of the newest outcome's token; "" if it has none, or is not in force.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/target"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
@@ -43,6 +45,8 @@ type manifestSource struct {
 	// compiled is called with each outcome; failed with manifests that cannot be used, while the last good ones stay.
 	compiled func(*outcome)
 	failed   func(error)
+	// approvals are the calls that wait for people.
+	approvals *approvals
 	// openWatcher makes the watcher of files; nil is fsnotify.
 	openWatcher func() (*fsnotify.Watcher, error)
 
@@ -113,6 +117,8 @@ func (s *manifestSource) Run(ctx context.Context, apply func(source.Update)) err
 			if watched.polls && watched.changed() {
 				timer.Reset(settle)
 			}
+		case <-s.approvals.changed:
+			load()
 		case <-timer.C:
 			load()
 		}
@@ -190,6 +196,12 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 		return nil, err
 	}
 	endpoint.Spec.Network.ExternalURL = s.baseURL
+	if s.approvals.all {
+		for i := range endpoint.Spec.Approvals {
+			p := &endpoint.Spec.Approvals[i]
+			p.Description = strings.TrimSpace("(" + byNobody + ": each call is allowed, by nobody) " + p.Description)
+		}
+	}
 	o := &outcome{endpoint: endpoint, manifests: m, guessed: s.guessed != nil, unset: map[string]bool{}, ignored: append(m.Ignored, m.strays()...), leftOut: m.leftOut, texts: map[types.NamespacedName]string{}, files: map[types.NamespacedName]string{}}
 	for i := range m.Exposures {
 		if e := &m.Exposures[i]; e.Namespace == endpoint.Namespace && e.Spec.EndpointRef.Name == endpoint.Name && e.Spec.Expose == nil {
@@ -223,7 +235,8 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 	if err := s.prepareSQLite(endpoint, m); err != nil {
 		return nil, err
 	}
-	o.update = source.Update{Config: o.config}
+	o.update = source.Update{Config: o.config, TokenParts: access.Whole(o.config)}
+	o.update.TokenParts[0].Decisions = s.approvals.decisions(endpoint, m, now)
 	database := endpoint.Spec.Database
 	if ref := database.ConnectionSecretRef; ref != nil {
 		if o.update.Connection, err = m.secret("spec.database.connectionSecretRef", endpoint.Namespace, ref.Name); err != nil {

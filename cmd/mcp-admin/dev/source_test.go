@@ -20,7 +20,7 @@ func TestDevDoesNotReadAgainForWhatItWritesItself(t *testing.T) {
 		t.Run(state, func(t *testing.T) {
 			folder := write(t, map[string]string{"notes.yaml": notes})
 			reads := make(chan *outcome, 1000)
-			s := &manifestSource{
+			s := &manifestSource{approvals: &approvals{},
 				paths: []string{folder}, state: openState(t, filepath.Join(folder, state)), baseURL: "http://127.0.0.1:1",
 				statusKey: "key", sealKey: contract.NewSealKey(),
 				compiled: func(o *outcome) { reads <- o }, failed: func(err error) { t.Error(err) },
@@ -48,7 +48,7 @@ func TestDevDoesNotReadAgainForWhatItWritesItself(t *testing.T) {
 func readings(t *testing.T, paths ...string) func(some bool) int {
 	t.Helper()
 	reads := make(chan struct{}, 1000)
-	s := &manifestSource{
+	s := &manifestSource{approvals: &approvals{},
 		paths: paths, state: openState(t, t.TempDir()), baseURL: "http://127.0.0.1:1",
 		statusKey: "key", sealKey: contract.NewSealKey(),
 		compiled: func(*outcome) { reads <- struct{}{} }, failed: func(error) { reads <- struct{}{} },
@@ -126,7 +126,7 @@ func TestDevLooksAtFilesThatItCannotWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder := write(t, map[string]string{"notes.yaml": notes})
 			reads := make(chan error, 100)
-			s := &manifestSource{
+			s := &manifestSource{approvals: &approvals{},
 				paths: []string{folder}, state: openState(t, t.TempDir()), baseURL: "http://127.0.0.1:1", openWatcher: broken,
 				statusKey: "key", sealKey: contract.NewSealKey(), compiled: func(*outcome) { reads <- nil }, failed: func(err error) { reads <- err },
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/page/pagetest"
 )
 
@@ -81,7 +82,7 @@ func TestThePageTakesACallBack(t *testing.T) {
 	if text := wants(t, b, change+"/undo", http.StatusOK, "<strong><bdi>conflict</bdi></strong>", "<th scope=\"row\"><bdi>price</bdi></th><td><bdi>1.80</bdi></td><td><bdi>18.00</bdi>"); strings.Contains(text, formOfAPage) {
 		t.Error("it offers what the endpoint refuses")
 	}
-	wants(t, b, by[1], http.StatusOK, "undo by", "the lines of its steps", "mcp-admin&#39;s page, of the person at this machine")
+	wants(t, b, by[1], http.StatusOK, "undo by", "the lines of its steps", "mcp-admin&#39;s page, of "+laptop.Person())
 	if code, text := b.Submit(by[1] + "/undo"); code != http.StatusOK || !strings.Contains(text, "Done: the rows are as they were before.") {
 		t.Errorf("%d %s", code, text)
 	}

@@ -33,6 +33,7 @@ var commands = map[string]string{
 	v1alpha1.ReasonConfigRefused:        "logs deployment/WORKLOAD -n NAMESPACE",
 	v1alpha1.ReasonPaused:               "annotate KIND NAME -n NAMESPACE " + v1alpha1.PausedAnnotation + "-",
 	v1alpha1.ReasonAuditUnavailable:     "logs deployment/WORKLOAD -n NAMESPACE",
+	v1alpha1.ReasonAuditLinesFailing:    "logs deployment/WORKLOAD -n NAMESPACE",
 	v1alpha1.ReasonRouteNotAccepted:     "describe httproute WORKLOAD -n NAMESPACE",
 	v1alpha1.ReasonWaitingForGateway:    "get gateways -A",
 	v1alpha1.ReasonWaitingForAddress:    "get ingresses,services -n NAMESPACE",

@@ -22,6 +22,7 @@ type options struct {
 	state  laptop.Flag
 	format output.Format
 	all    bool
+	engine engineFlags
 }
 
 // Command returns the command.
@@ -38,16 +39,27 @@ lost since they started, which may be over. The exit code is 1 if something is w
 It first asks the API server what you may do, and says what it could not look at. With --state it looks at what "mcp-admin dev" serves
 on this machine, and needs no cluster.
 
+With --engine it needs no cluster either: it tries out on a database whether its engine has what a server needs, and says what differs
+and what that means for agents. It runs the server's own statements, as an endpoint would. Without --schema nothing is written, and one
+row of one table is read. With --schema it makes six tables in that schema, whose names begin with mcp_admin_selftest_, writes to these
+alone, and drops them in the end, also after Ctrl-C. No other table is touched. What it prints names no host, user, database, table or
+value: it can be shared as it is. The exit code is 1 if something fails that a server needs.
+
 Rights: list mcpendpoints, mcpmodelexposures, mcptokens and pods; create pods/portforward, to read the pods' metrics; get leases (there
 and in kube-system), to see whether a manager runs. With -A these are needed in all namespaces. It reads no Secret.`,
 		Example: `  mcp-admin doctor -n shop
   mcp-admin doctor shop -n shop
   mcp-admin doctor -A
   mcp-admin doctor --state .mcp-admin-dev
-  mcp-admin doctor -n shop -o json`,
+  mcp-admin doctor -n shop -o json
+  MCP_ADMIN_DSN=postgres://… mcp-admin doctor --engine
+  MCP_ADMIN_DSN=postgres://… mcp-admin doctor --engine --schema scratch -o json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.CompleteEndpoint,
 		RunE: func(command *cobra.Command, args []string) error {
+			if o.engine.wanted || o.engine.given(command) {
+				return o.tryEngine(command, args)
+			}
 			d, err := o.diagnose(command.Context(), append(args, "")[0])
 			if err != nil {
 				return err
@@ -64,6 +76,7 @@ and in kube-system), to see whether a manager runs. With -A these are needed in 
 	o.AddTo(command)
 	o.state.AddTo(command.Flags())
 	o.format.AddFlag(command)
+	o.engine.addTo(command.Flags())
 	command.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "look at all namespaces")
 	return command
 }

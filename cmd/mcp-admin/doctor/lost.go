@@ -10,7 +10,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
@@ -23,21 +22,35 @@ type Lost struct {
 	Pod string `json:"pod"`
 	// Since is when the server started; zero if its metrics do not tell.
 	Since time.Time `json:"since,omitzero"`
-	// Lines are how many by reason, each above 0.
+	// Lines are how many by reason, each above 0: lines, or the spans of traces.
 	Lines map[string]int `json:"lines"`
 }
 
+// lossReason is the reason of a loss in the metric of it, with what it means.
+type lossReason struct{ reason, means string }
+
 // lossReasons are the reasons of mcp_admin_audit_lines_lost_total, with what each means.
-var lossReasons = []struct{ reason, means string }{
+var lossReasons = []lossReason{
 	{"write_failed", "standard output, or the claim of observability.audit.files, does not take them: see whether the claim is full"},
 	{"queue_full", "the collector of observability.audit.otlp does not answer, or is too slow"},
 	{"export_failed", "the collector of observability.audit.otlp is away, or refuses them: see its answer in the pod's log"},
 }
 
+// lostSpans are the reasons of mcp_admin_trace_spans_dropped_total, with what each means.
+var lostSpans = []lossReason{
+	{"queue_full", "the collector of traces does not answer, or is too slow"},
+	{"export_failed", "the collector of traces is away, or refuses them: see its answer in the pod's log"},
+}
+
 // LostOf reads what a pod has lost from its metrics; nil if that is nothing.
 func LostOf(pod string, metrics map[string]*dto.MetricFamily) *Lost {
+	return countLost(pod, metrics, "mcp_admin_audit_lines_lost_total")
+}
+
+// countLost reads a counter of losses by reason.
+func countLost(pod string, metrics map[string]*dto.MetricFamily, counter string) *Lost {
 	lost := &Lost{Pod: pod, Lines: map[string]int{}}
-	for _, m := range metrics["mcp_admin_audit_lines_lost_total"].GetMetric() {
+	for _, m := range metrics[counter].GetMetric() {
 		if n := int(m.GetCounter().GetValue()); n > 0 {
 			lost.Lines[cluster.Label(m, "reason")] += n
 		}
@@ -53,6 +66,18 @@ func LostOf(pod string, metrics map[string]*dto.MetricFamily) *Lost {
 
 // Message says what was lost, why, and what became of the calls; required is whether the endpoint's delivery is Required.
 func (l *Lost) Message(required bool) string {
+	text := l.count("audit line", lossReasons)
+	if required && l.Lines["write_failed"] > 0 {
+		text += "; with delivery: Required a call whose line is not written fails with unavailable"
+	}
+	return text + goesOn
+}
+
+// goesOn ends each message: the numbers never fall.
+const goesOn = "; if the number grows, it goes on"
+
+// count says how many of something were lost, and why.
+func (l *Lost) count(of string, reasons []lossReason) string {
 	all := 0
 	for _, n := range l.Lines {
 		all += n
@@ -65,27 +90,19 @@ func (l *Lost) Message(required bool) string {
 	if all == 1 {
 		was = "was"
 	}
-	text := fmt.Sprintf("since its server started%s, %s %s lost", since, output.Numbered(all, "audit line"), was)
-	for _, r := range lossReasons {
+	text := fmt.Sprintf("since its server started%s, %s %s lost", since, output.Numbered(all, of), was)
+	for _, r := range reasons {
 		if n := l.Lines[r.reason]; n > 0 {
 			text += fmt.Sprintf("; %d %s: %s", n, r.reason, r.means)
 		}
 	}
-	if required && l.Lines["write_failed"] > 0 {
-		text += "; with delivery: Required a call whose line is not written fails with unavailable"
-	}
-	return text + "; if the number grows, it goes on"
-}
-
-// RequiresLines reports whether an endpoint's calls fail without their audit lines.
-func RequiresLines(e *v1alpha1.MCPEndpoint) bool {
-	return e.Spec.Observability.Audit.Delivery == v1alpha1.AuditDeliveryRequired
+	return text
 }
 
 // readAtOnce is the most pods whose metrics are read at once.
 const readAtOnce = 16
 
-// lost notes the audit lines that the Ready pods of the endpoints have lost. These are notes and no problems, as they may be long past.
+// lost notes the audit lines and the spans of traces that the Ready pods of the endpoints have lost. These are notes and no problems, as they may be long past.
 // Pods that are not Ready have been reported before this.
 func (x *examination) lost(ctx context.Context) error {
 	if len(x.endpoints) == 0 || !x.may("pods") {
@@ -97,7 +114,7 @@ func (x *examination) lost(ctx context.Context) error {
 		return cluster.Explain(err)
 	}
 	if !review.Status.Allowed {
-		x.found.Unseen = append(x.found.Unseen, "lost audit lines: you may not create pods/portforward in "+x.everywhere())
+		x.found.Unseen = append(x.found.Unseen, "lost audit lines and spans: you may not create pods/portforward in "+x.everywhere())
 		return nil
 	}
 	x.found.Looked = append(x.found.Looked, "pods' metrics")
@@ -106,14 +123,14 @@ func (x *examination) lost(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		x.lostOf(ctx, pods, RequiresLines(&x.endpoints[i]))
+		x.lostOf(ctx, pods, x.endpoints[i].RequiresAuditLines())
 	}
 	return nil
 }
 
 // lostOf looks at the pods of one endpoint.
 func (x *examination) lostOf(ctx context.Context, pods []corev1.Pod, required bool) {
-	lost, errs := make([]*Lost, len(pods)), make([]error, len(pods))
+	notes, errs := make([][]Problem, len(pods)), make([]error, len(pods))
 	places := make(chan struct{}, readAtOnce)
 	var reading sync.WaitGroup
 	for i := range pods {
@@ -123,7 +140,7 @@ func (x *examination) lostOf(ctx context.Context, pods []corev1.Pod, required bo
 		places <- struct{}{}
 		reading.Go(func() {
 			defer func() { <-places }()
-			lost[i], errs[i] = x.readLost(ctx, &pods[i])
+			notes[i], errs[i] = x.readLost(ctx, &pods[i], required)
 		})
 	}
 	reading.Wait()
@@ -131,16 +148,12 @@ func (x *examination) lostOf(ctx context.Context, pods []corev1.Pod, required bo
 		if errs[i] != nil {
 			x.found.Unseen = append(x.found.Unseen, fmt.Sprintf("metrics of pod %s: %v", pods[i].Name, errs[i]))
 		}
-		if lost[i] != nil {
-			x.found.Notes = append(x.found.Notes, Problem{
-				Object: "Pod " + cluster.Key(&pods[i]).String(), Reason: AlertAuditLinesLost, Message: lost[i].Message(required) + " (" + AlertAuditLinesLost + ")",
-				Command: fmt.Sprintf("kubectl logs %s -n %s | grep -i 'audit line'", pods[i].Name, pods[i].Namespace),
-			})
-		}
+		x.found.Notes = append(x.found.Notes, notes[i]...)
 	}
 }
 
-func (x *examination) readLost(ctx context.Context, pod *corev1.Pod) (*Lost, error) {
+// readLost returns notes on what a pod has lost.
+func (x *examination) readLost(ctx context.Context, pod *corev1.Pod, required bool) ([]Problem, error) {
 	text, err := x.Metrics(ctx, pod)
 	if err != nil {
 		return nil, err
@@ -149,5 +162,22 @@ func (x *examination) readLost(ctx context.Context, pod *corev1.Pod) (*Lost, err
 	if err != nil {
 		return nil, err
 	}
-	return LostOf(pod.Name, metrics), nil
+	return lostNotes(pod, metrics, required), nil
+}
+
+// lostNotes are the notes on what a pod's metrics say that was lost.
+func lostNotes(pod *corev1.Pod, metrics map[string]*dto.MetricFamily, required bool) (notes []Problem) {
+	add := func(reason, message, search string) {
+		notes = append(notes, Problem{
+			Object: "Pod " + cluster.Key(pod).String(), Reason: reason, Message: message + " (" + reason + ")",
+			Command: fmt.Sprintf("kubectl logs %s -n %s | grep -i '%s'", pod.Name, pod.Namespace, search),
+		})
+	}
+	if lines := LostOf(pod.Name, metrics); lines != nil {
+		add(AlertAuditLinesLost, lines.Message(required), "audit line")
+	}
+	if spans := countLost(pod.Name, metrics, "mcp_admin_trace_spans_dropped_total"); spans != nil {
+		add("SpansLost", spans.count("span", lostSpans)+goesOn, "spans")
+	}
+	return notes
 }

@@ -2,9 +2,13 @@ package doctor
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
@@ -56,6 +60,26 @@ mcp_admin_audit_lines_lost_total{reason="write_failed"} W
 
 func numbers(text, export, queue, write string) string {
 	return strings.NewReplacer("} E", "} "+export, "} Q", "} "+queue, "} W", "} "+write).Replace(text)
+}
+
+func TestLostSpansAreNoted(t *testing.T) {
+	const counts = `# TYPE mcp_admin_trace_spans_dropped_total counter
+mcp_admin_trace_spans_dropped_total{reason="export_failed"} 1200
+mcp_admin_trace_spans_dropped_total{reason="queue_full"} 0
+`
+	metrics, err := cluster.ParseMetrics([]byte(counts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "shop-0", Namespace: "shop"}}
+	want := []Problem{{
+		Object: "Pod shop/shop-0", Reason: "SpansLost", Command: "kubectl logs shop-0 -n shop | grep -i 'spans'",
+		Message: "since its server started, 1200 spans were lost; 1200 export_failed: the collector of traces is away, or refuses them: " +
+			"see its answer in the pod's log; if the number grows, it goes on (SpansLost)",
+	}}
+	if got := lostNotes(pod, metrics, true); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
 }
 
 // What may be wrong now is not hidden by the last line.

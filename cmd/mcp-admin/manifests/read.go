@@ -204,6 +204,8 @@ func (o *Objects) takeOurs(ctx context.Context, d *document, h head, key types.N
 		errs, err = keep(ctx, encoded, key.Namespace, &o.Exposures)
 	case "MCPToken":
 		errs, err = keep(ctx, encoded, key.Namespace, &o.Tokens)
+	case "MCPApproval": // the manager makes them: from a file they are good for nothing
+		errs, err = keep(ctx, encoded, key.Namespace, &[]v1alpha1.MCPApproval{})
 	}
 	if err != nil {
 		o.problem(d, object, "", err.Error())

@@ -9,10 +9,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
-// shortest and longest are how many characters of a text are shown at most: of a name, and of a sentence.
+// shortest, longest and decided are how many characters of a text are shown at most: of a name, of a sentence, and of what somebody decides
+// about, which is longer than any text of an MCPApproval.
 const (
 	shortest = 80
 	longest  = 600
+	decided  = 4000
 )
 
 // functions are what the templates call. No text goes past the templates' own escapes.
@@ -29,6 +31,7 @@ func functions(root, base string) template.FuncMap {
 		"static": func(name string) string { return base + "static/" + name },
 		"short":  func(text string) string { return bounded(text, shortest) },
 		"long":   func(text string) string { return bounded(text, longest) },
+		"whole":  func(text string) string { return bounded(text, decided) },
 		// sentence has a message begin and end as a sentence.
 		"sentence": sentenceCase,
 		"join":     strings.Join,

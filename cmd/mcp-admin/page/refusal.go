@@ -18,7 +18,15 @@ type refusal struct {
 	Why, Do, Command string
 	// Words are what the API server said.
 	Words string
+	// Link leads on, by its Label; "" is none.
+	Link, Label string
 }
+
+// notDone is the error of an act that was not done, with the screen that tells how things are now. Its path is below the root.
+type notDone struct{ why, path, label string }
+
+// Error implements error.
+func (n *notDone) Error() string { return n.why }
 
 // denied is how the API server says which right is missing. The verb may be one of constrained impersonation: impersonate-on:user-info:list.
 var denied = regexp.MustCompile(`cannot ([\w:-]+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]+)")?`)
@@ -76,10 +84,14 @@ func Sentence(err error) string {
 func (p *Screens) refuse(w http.ResponseWriter, q *request, err error) {
 	code, told, title := http.StatusBadGateway, missingRight(err), "Not possible"
 	var missing *cluster.Missing
+	var undone *notDone
 	switch {
 	case told != nil:
 		code, title = http.StatusForbidden, "A right is missing"
-	case errors.As(err, &missing), errors.Is(err, errNoScreen):
+	case errors.As(err, &undone):
+		code, title = http.StatusConflict, "Nothing was done"
+		told = &refusal{Why: sentenceCase(undone.why), Link: p.root + undone.path, Label: undone.label}
+	case errors.As(err, &missing), errors.Is(err, errNoScreen), errors.Is(err, errNoApproval):
 		code, title = http.StatusNotFound, "Not found"
 		fallthrough
 	default:

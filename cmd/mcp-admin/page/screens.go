@@ -10,6 +10,8 @@ type screen struct {
 	// tab is its name among the tabs of an endpoint, or of all; "" is none. A screen with a tab of an endpoint has a path that begins with
 	// ofEndpoint.
 	tab string
+	// counts has the tab tell how many calls wait.
+	counts bool
 	// changes says of a screen that it has no place where objects lie in files.
 	changes bool
 	show    func(*request) (any, error)
@@ -25,6 +27,7 @@ func screens() []screen {
 	return []screen{
 		{name: "overview", path: "{$}", tab: "Endpoints", show: (*request).overview},
 		{name: "problems", path: "problems", tab: "What is wrong", show: (*request).problems},
+		{name: "approvals", path: "approvals", tab: "Approvals", counts: true, show: (*request).approvals},
 		{name: "endpoint", path: ofEndpoint, tab: "Health", show: (*request).endpoint},
 		{name: "who", path: ofEndpoint + "/who", tab: "Who can see what", show: (*request).who},
 		{name: "cell", path: ofEndpoint + "/who/{tokens}/{token}/{model}", show: (*request).cell},
@@ -38,6 +41,9 @@ func screens() []screen {
 		{name: "call", path: ofEndpoint + "/activity/{at}", show: (*request).call},
 		{name: "undo", path: ofEndpoint + "/activity/{at}/undo", show: (*request).undoPlan, act: (*request).undo},
 		{name: "undone", path: ofEndpoint + "/activity/{at}/undo/done", show: (*request).undone},
+		{name: "approvals", path: ofEndpoint + "/approvals", tab: "Approvals", counts: true, show: (*request).approvals},
+		{name: "approval", path: ofEndpoint + "/approvals/{approval}", show: (*request).approval, act: (*request).decide},
+		{name: "override", path: ofEndpoint + "/approvals/{approval}/override", show: (*request).overridePlan, act: (*request).override},
 		{name: "acts", path: ofEndpoint + "/acts", tab: "Acts", changes: true, show: (*request).acts},
 		{name: "plan", path: ofEndpoint + "/acts/{act}", changes: true, show: (*request).plan, act: (*request).perform},
 		{name: "done", path: ofEndpoint + "/acts/{act}/done", changes: true, show: (*request).done},

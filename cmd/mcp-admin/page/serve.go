@@ -10,9 +10,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 )
 
 //go:embed templates static
@@ -128,11 +131,15 @@ type request struct {
 	Unseen   []string
 	// Refresh has the browser reload the part of the page that changes.
 	Refresh bool
+	// allApprovals are the approvals of what the screen is about, read once.
+	allApprovals func() ([]v1alpha1.MCPApproval, error)
 }
 
 func (p *Screens) request(r *http.Request, s *screen) *request {
 	visitor, _ := r.Context().Value(who{}).(*Visitor) // nil for somebody who is not let in
-	return &request{Request: r, page: p, visitor: visitor, screen: s}
+	q := &request{Request: r, page: p, visitor: visitor, screen: s}
+	q.allApprovals = sync.OnceValues(q.readApprovals)
+	return q
 }
 
 func (q *request) source() Source { return q.visitor.Source }
@@ -167,10 +174,13 @@ type view struct {
 type tab struct {
 	Name, Path string
 	Current    bool
+	// Waiting is how many calls wait there.
+	Waiting int
 }
 
 func (p *Screens) show(w http.ResponseWriter, r *http.Request, s *screen) {
 	q := p.request(r, s)
+	go q.allApprovals() //nolint:errcheck // the tabs ask for it once the screen is made: meanwhile it is read
 	data, err := s.show(q)
 	if err != nil {
 		p.refuse(w, q, err)
@@ -241,7 +251,11 @@ func (v *view) Tabs() []tab {
 			continue
 		}
 		path := strings.NewReplacer("{namespace}", url.PathEscape(v.key().Namespace), "{name}", url.PathEscape(v.key().Name), "{$}", "").Replace(s.path)
-		tabs = append(tabs, tab{s.tab, v.Root() + path, v.screen.path == s.path || v.screen.tab == "" && s.path != ofEndpoint && strings.HasPrefix(v.screen.path, s.path)})
+		t := tab{Name: s.tab, Path: v.Root() + path, Current: v.screen.path == s.path || v.screen.tab == "" && s.path != ofEndpoint && strings.HasPrefix(v.screen.path, s.path)}
+		if s.counts {
+			t.Waiting = v.waiting()
+		}
+		tabs = append(tabs, t)
 	}
 	return tabs
 }

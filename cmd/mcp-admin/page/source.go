@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -39,6 +40,11 @@ type Source interface {
 	CallNeeds(endpoint *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken) ([]authorizationv1.ResourceAttributes, error)
 	// Calls are the newest calls of the endpoint, none from before a time.
 	Calls(ctx context.Context, endpoint types.NamespacedName, from time.Time) (*Calls, error)
+	// Approvals are the calls that wait for people, and those that ended not long ago, of all endpoints that the person may see. If some
+	// could not be looked at, the error is Unseen, and the others are there.
+	Approvals(ctx context.Context) ([]v1alpha1.MCPApproval, error)
+	// Decide adds the person's decision to an MCPApproval, as "mcp-admin approve" and "mcp-admin deny" do. The error says why not.
+	Decide(ctx context.Context, approval types.NamespacedName, verdict v1alpha1.ApprovalVerdict, comment string) error
 	// Command is the command line of mcp-admin that tells the same about an endpoint; "" if there is none. The name is the command's,
 	// such as "matrix"; the arguments are its own, and unquoted.
 	Command(name string, endpoint types.NamespacedName, args ...string) string
@@ -52,6 +58,12 @@ type Endpoints struct {
 	// Unseen are sentences, one for each thing.
 	Unseen []string
 }
+
+// Unseen is the error of a list that lacks something: sentences that say what could not be looked at.
+type Unseen []string
+
+// Error implements error.
+func (u Unseen) Error() string { return strings.Join(u, "; ") }
 
 // MostCalls is how many calls a Source tells at most.
 const MostCalls = 500

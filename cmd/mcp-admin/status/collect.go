@@ -143,7 +143,7 @@ func Of(e *v1alpha1.MCPEndpoint, found *doctor.Diagnosis, now time.Time) *Status
 	s := &Status{
 		Endpoint: cluster.Key(e).String(), URL: e.Status.URL, Revision: e.Status.Revision, Conditions: sorted(e.Status.Conditions), now: now,
 		Problems: nonNil(found.Problems), Notes: nonNil(found.Notes), Unseen: nonNil(found.Unseen), Pods: []Pod{}, Alerts: []Alert{},
-		requiresLines: doctor.RequiresLines(e), Models: Models{Withheld: []Withheld{}}, Tokens: Tokens{Refused: []string{}, NotReady: []string{}, Expiring: []Expiring{}, Unused: []string{}},
+		requiresLines: e.RequiresAuditLines(), Models: Models{Withheld: []Withheld{}}, Tokens: Tokens{Refused: []string{}, NotReady: []string{}, Expiring: []Expiring{}, Unused: []string{}},
 	}
 	s.endpoint(e)
 	return s

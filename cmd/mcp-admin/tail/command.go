@@ -27,12 +27,9 @@ type options struct {
 	since  time.Duration
 	// file is a file with lines that were written before, or a folder of such files, in the place of a cluster; "-" is standard input.
 	file string
-	// token is the namespace and name of the MCPToken whose lines are shown; "" is any.
-	token string
-	// row is the model and the id of the row whose lines are shown; zero is any. unnamed counts lines that may be of it.
-	rowText string
-	row     row
-	unnamed int
+	// filter lets through the lines that are asked for; row is its row, as MODEL/ID.
+	filter filter
+	row    string
 	// journalAs is the name of the MCPToken that may view the audit table; "" if only logs are read.
 	journalAs string
 }
@@ -77,10 +74,11 @@ Secret, and create pods/portforward unless the endpoint is public; none with --f
 			if err := usage.Apart(command.Flags(), "journal-as", "the journal is read once, beside the logs", "follow", "file"); err != nil {
 				return err
 			}
-			if err := o.row.read(o.rowText); err != nil {
+			var err error
+			if o.filter.row, err = readRow(o.row); err != nil {
 				return err
 			}
-			defer o.tellUnnamed(command.ErrOrStderr())
+			defer func() { o.filter.tell(command.ErrOrStderr()) }()
 			if o.since < 0 {
 				return fmt.Errorf("--since: %s is not a time that has passed", o.since)
 			}
@@ -99,8 +97,8 @@ Secret, and create pods/portforward unless the endpoint is public; none with --f
 	flags := command.Flags()
 	flags.BoolVarP(&o.follow, "follow", "f", false, "go on with new lines until interrupted")
 	flags.StringVar(&o.file, "file", "", "`FILE` or folder of files with lines to show; - is standard input")
-	flags.StringVar(&o.token, "token", "", "only lines of this `TOKEN`: NAME, in the endpoint's namespace, or NAMESPACE/NAME")
-	flags.StringVar(&o.rowText, "row", "", "only lines that name this row, `MODEL/ID`: of calls that changed or showed it")
+	flags.StringVar(&o.filter.token, "token", "", "only lines of this `TOKEN`: NAME, in the endpoint's namespace, or NAMESPACE/NAME")
+	flags.StringVar(&o.row, "row", "", "only lines that name this row, `MODEL/ID`: of calls that changed or showed it")
 	flags.StringVar(&o.journalAs, "journal-as", "", "also read the endpoint's audit table, as the holder of this `TOKEN`, an MCPToken of its namespace that may view it")
 	flags.DurationVar(&o.since, "since", 0, "only lines that are younger than this `TIME`, such as 10m; 0 is all")
 	return command
@@ -127,7 +125,7 @@ func (o *options) from() time.Time {
 
 // readFile prints the audit lines of a file, as they come, or of the files of a folder, in the order of their times.
 func (o *options) readFile(in io.Reader, out io.Writer) error {
-	show := o.shown(o.printer(out), "")
+	show := o.filter.through(o.printer(out))
 	if o.file == "-" {
 		return o.readLines(in, "", show)
 	}
@@ -192,22 +190,6 @@ func (o *options) readLines(in io.Reader, pod string, show func(line) error) err
 	})
 }
 
-// shown is show for the lines of the token and the row that are asked for. namespace is that of a token without one; "" is any.
-func (o *options) shown(show func(line) error, namespace string) func(line) error {
-	show = o.shownOfRow(show)
-	token := o.token
-	if token == "" {
-		return show
-	}
-	return func(l line) error {
-		ns, name, whole := strings.Cut(l.record.Token, "/")
-		if l.record.Token == token || whole && name == token && (namespace == "" || ns == namespace) {
-			return show(l)
-		}
-		return nil
-	}
-}
-
 func (o *options) run(ctx context.Context, k *cluster.Cluster, name string, out, errOut io.Writer) error {
 	endpoint, err := k.Endpoint(ctx, types.NamespacedName{Namespace: k.Namespace, Name: name})
 	if err != nil {
@@ -219,7 +201,8 @@ func (o *options) run(ctx context.Context, k *cluster.Cluster, name string, out,
 			return err
 		}
 	}
-	show := o.shown(o.printer(out), endpoint.Namespace)
+	o.filter.namespace = endpoint.Namespace
+	show := o.filter.through(o.printer(out))
 	if o.follow {
 		return r.follow(ctx, show)
 	}

@@ -152,7 +152,7 @@ func TestAFolderOfFilesIsMergedByTime(t *testing.T) {
 	}
 	for token, want := range map[string]string{"": "x2 y3 x2", "agent": "x2 y3", "shop/agent": "x2 y3", "crm/agent": "", "other": "x2"} {
 		var b bytes.Buffer
-		o := options{format: output.CSV, file: dir, token: token}
+		o := options{format: output.CSV, file: dir, filter: filter{token: token}}
 		if err := o.readFile(nil, &b); err != nil {
 			t.Fatal(err)
 		}
@@ -274,6 +274,24 @@ func TestLinesOfARow(t *testing.T) {
 	}
 	if !strings.HasPrefix(told.String(), "# lines of customer that may be of it, and do not name all of their rows: 1. ") {
 		t.Errorf("got %q", told.String())
+	}
+	for asked, want := range map[string]string{
+		"--row=custmer/42":     "# no line is of model custmer; they are of customer, order, purchase; did you mean customer?\n",
+		"--row=order/7":        "# none of the 1 lines of order names 7\n",
+		"--token=agnt":         "# none of the 8 lines is of token agnt; they are of shop/agent; did you mean shop/agent?\n",
+		"--token=other/agent":  "# none of the 8 lines is of token other/agent; they are of shop/agent; did you mean shop/agent?\n",
+		"--token=shop/agent":   "",
+		"--row=purchase/nobod": "# none of the 1 lines of purchase names nobod\n",
+	} {
+		told.Reset()
+		other := Command()
+		other.SetArgs([]string{"--file", "-", asked})
+		other.SetIn(strings.NewReader(text))
+		other.SetOut(io.Discard)
+		other.SetErr(&told)
+		if err := other.Execute(); err != nil || told.String() != want {
+			t.Errorf("%s: got %q, %v, want %q", asked, told.String(), err, want)
+		}
 	}
 	command.SetArgs([]string{"--file", "-", "--row", "42"})
 	command.SetIn(strings.NewReader(text))

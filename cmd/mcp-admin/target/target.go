@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/selftest"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 )
 
@@ -135,6 +136,11 @@ func (d *Database) LookFor(ctx context.Context, table *database.Table, column *d
 		return 0, 0, errors.New(database.AsError(err).Message)
 	}
 	return values, found, nil
+}
+
+// SelfTest tries out on the database whatever a server needs of one.
+func (d *Database) SelfTest(ctx context.Context, o selftest.Options) (*selftest.Report, error) {
+	return server.SelfTest(ctx, d.update(nil), d.SQLite, o)
 }
 
 // Schema reads the schema of the database that an update leads to.

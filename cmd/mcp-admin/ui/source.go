@@ -40,8 +40,8 @@ type As struct {
 type source struct {
 	As
 	cluster *cluster.Cluster
-	// narrow reports whether the person may not list the endpoints of all namespaces.
-	narrow atomic.Bool
+	// narrow reports whether the person may not list the endpoints of all namespaces, narrowApprovals the same of approvals.
+	narrow, narrowApprovals atomic.Bool
 }
 
 // NewSource returns a cluster as a page reads it. It makes no request.
@@ -70,31 +70,42 @@ func (s *source) Person() string { return s.As.Person }
 // Cluster implements page.Source.
 func (s *source) Cluster() *cluster.Cluster { return s.cluster }
 
-// Endpoints implements page.Source. Somebody who may not list all namespaces sees those that are named, as far as allowed.
+// Endpoints implements page.Source.
 func (s *source) Endpoints(ctx context.Context) (*page.Endpoints, error) {
-	items, everywhere := s.cluster.ListEndpoints(ctx, metav1.NamespaceAll)
-	if !apierrors.IsForbidden(everywhere) || len(s.Namespaces) == 0 {
-		return &page.Endpoints{Items: items}, cluster.Explain(everywhere)
+	items, unseen, err := everywhere(s, func(namespace string) ([]v1alpha1.MCPEndpoint, error) { return s.cluster.ListEndpoints(ctx, namespace) })
+	if err != nil {
+		return nil, err
 	}
-	s.narrow.Store(true)
-	found, seen := &page.Endpoints{}, []string(nil)
+	if len(unseen) > 0 {
+		s.narrow.Store(true)
+	}
+	return &page.Endpoints{Items: items, Unseen: unseen}, nil
+}
+
+// everywhere lists objects of all namespaces. Somebody who may not do so sees those of the namespaces that are named, as far as allowed;
+// unseen says so.
+func everywhere[T any](s *source, list func(namespace string) ([]T, error)) (items []T, unseen []string, err error) {
+	items, err = list(metav1.NamespaceAll)
+	if !apierrors.IsForbidden(err) || len(s.Namespaces) == 0 {
+		return items, nil, cluster.Explain(err)
+	}
+	var seen []string
 	var refused error
 	for _, namespace := range s.Namespaces {
-		items, err := s.cluster.ListEndpoints(ctx, namespace)
+		found, err := list(namespace)
 		switch {
 		case apierrors.IsForbidden(err):
 			refused = cmp.Or(refused, err)
 		case err != nil:
-			return nil, cluster.Explain(err)
+			return nil, nil, cluster.Explain(err)
 		default:
-			seen, found.Items = append(seen, namespace), append(found.Items, items...)
+			seen, items = append(seen, namespace), append(items, found...)
 		}
 	}
 	if len(seen) == 0 {
-		return nil, cluster.Explain(refused)
+		return nil, nil, cluster.Explain(refused)
 	}
-	found.Unseen = []string{fmt.Sprintf("other namespaces than %s: %s %s", strings.Join(seen, ", "), page.Sentence(everywhere), s.Hint)}
-	return found, nil
+	return items, []string{fmt.Sprintf("other namespaces than %s: %s %s", strings.Join(seen, ", "), page.Sentence(err), s.Hint)}, nil
 }
 
 // Status implements page.Source.
@@ -137,8 +148,11 @@ func (s *source) Diagnose(ctx context.Context) (*doctor.Diagnosis, error) {
 // Command implements page.Source.
 func (s *source) Command(name string, endpoint types.NamespacedName, args ...string) string {
 	words := append([]string{"mcp-admin", name}, args...)
-	where := []string{"-A"}
-	if s.narrow.Load() && len(s.Namespaces) == 1 {
+	where, narrow := []string{"-A"}, &s.narrow
+	if name == "approvals" {
+		narrow = &s.narrowApprovals
+	}
+	if narrow.Load() && len(s.Namespaces) == 1 {
 		where = []string{"-n", s.Namespaces[0]}
 	}
 	switch name {
@@ -148,6 +162,10 @@ func (s *source) Command(name string, endpoint types.NamespacedName, args ...str
 		return page.CommandLine("kubectl", "get", "mcpmodelexposures", "-n", endpoint.Namespace)
 	case "exposure":
 		return page.CommandLine("kubectl", "get", "mcpmodelexposure", args[0], "-n", endpoint.Namespace, "-o", "yaml")
+	case "approvals":
+		if endpoint.Name == "" {
+			return page.CommandLine(append(words, where...)...)
+		}
 	case "matrix", "status", "doctor", "tail":
 		if endpoint.Name == "" {
 			return page.CommandLine(append(words, where...)...)

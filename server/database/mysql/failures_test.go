@@ -1,11 +1,13 @@
 package mysql_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 // failing is a table whose trigger raises errors that the server itself might raise.
@@ -104,5 +106,26 @@ func TestPartitions(t *testing.T) {
 	})
 	if e := wantError(t, err, database.Violated); e.Violation.Kind != database.PartitionViolation || e.Violation.Table != item {
 		t.Errorf("it is %+v", e.Violation)
+	}
+}
+
+// A server may speak MySQL's protocol, call itself any release, and have no JSON_TABLE (TiDB).
+func TestDocumentsOnAServerWithoutJSONTable(t *testing.T) {
+	c := databasetest.MariaDB(t)
+	databasetest.ExecuteMySQL(t, c, "CREATE TABLE t (id int PRIMARY KEY, doc json)")
+	for _, has := range []bool{true, false} {
+		uri := databasetest.URI(c)
+		if !has {
+			uri = databasetest.Refusing(t, uri, "JSON_TABLE(", "JSON_TABLEAU(")
+		}
+		connection, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(uri)}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := databasetest.Introspect(t, openAt(t, connection, nil))
+		doc := databasetest.Table(t, schema, c.Database+".t").Column("doc")
+		if noted := slices.Contains(schema.Notes, "it has no JSON_TABLE: JSON columns cannot be looked into"); doc.Contains != has || noted == has {
+			t.Errorf("with JSON_TABLE %v: the column can be looked into: %v, the notes %q", has, doc.Contains, schema.Notes)
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -72,6 +71,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		i.optional(i.readChecks, "it does not tell of CHECK constraints: schemas and descriptions are without them"), i.readDeletable,
 		i.optional(i.readTextIndexes, "it does not tell of FULLTEXT indexes: search looks for pieces of texts"),
 		i.readVectors,
+		i.optional(i.tellContains, "it has no JSON_TABLE: JSON columns cannot be looked into"),
 	} {
 		if err := read(ctx); err != nil {
 			return nil, nil, err
@@ -82,38 +82,34 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		return nil, nil, err
 	}
 	i.tellBooleans()
-	i.tellContains(s.Version)
 	i.sortTables(s)
 	s.Notes = append(d.notes(), i.notes...)
 	return s, i, nil
 }
 
-// tellContains finds the columns whose documents can be looked into: the server must have JSON_TABLE.
-func (i *introspection) tellContains(version string) {
-	needed := "8.0.4"
-	if i.conn.mariaDB {
-		needed = "10.6"
-	}
-	if !isAtLeast(version, needed) {
-		return
-	}
+// hasJSONTable is what a server must answer whose JSON documents can be looked into.
+const hasJSONTable = `SELECT j.v FROM JSON_TABLE('[1]', '$[*]' COLUMNS (v INT PATH '$')) AS j`
+
+// tellContains finds the columns whose documents can be looked into.
+func (i *introspection) tellContains(ctx context.Context) error {
+	var columns []*database.Column
 	for _, t := range i.tables {
 		for _, c := range t.Columns {
-			c.Contains = c.Kind == database.JSON
+			if c.Kind == database.JSON {
+				columns = append(columns, c)
+			}
 		}
 	}
-}
-
-// isAtLeast compares two versions number by number.
-func isAtLeast(version, needed string) bool {
-	numbers := func(version string) (all []int) {
-		for part := range strings.SplitSeq(version, ".") {
-			n, _ := strconv.Atoi(part) // what is not a number counts as 0
-			all = append(all, n)
-		}
-		return all
+	if len(columns) == 0 {
+		return nil
 	}
-	return slices.Compare(numbers(version), numbers(needed)) >= 0
+	if err := i.conn.texts(ctx, hasJSONTable, nil, func([]string) {}); err != nil {
+		return err
+	}
+	for _, c := range columns {
+		c.Contains = true
+	}
+	return nil
 }
 
 // notes tell which settings the server lacks.

@@ -168,6 +168,28 @@ func (d *db) estimate(ctx context.Context, connection *conn, plan *database.Sele
 	return err
 }
 
+// Estimate implements database.Estimator.
+func (d *db) Estimate(ctx context.Context, plan *database.Select) (int64, error) {
+	c, page, counted := calls.Get(), nothing, *plan
+	defer c.release()
+	counted.Total = database.TotalExact
+	err := d.read(ctx, func(connection *conn) error {
+		if err := c.SQL.Build(connection.dialect(), &counted); err != nil {
+			return err
+		}
+		if err := c.bind(); err != nil {
+			return err
+		}
+		limited, cancel := d.limit(ctx)
+		defer cancel()
+		if err := d.estimate(limited, connection, &counted, c, &page); err != nil && !isLacking(err) {
+			return d.statementError(ctx, limited, err, nil)
+		}
+		return nil
+	})
+	return page.Total, err
+}
+
 // bind turns the statement's values into the driver's.
 func (c *call) bind() error {
 	c.Args = c.Args[:0]

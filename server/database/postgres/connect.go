@@ -126,10 +126,12 @@ func (d *db) configureHosts(config *pgconn.Config, c contract.Connection) *datab
 
 // sessionSettings make the server write values as package jsontext reads them. A database without a known encoding
 // sends texts as they are stored: if UTF-8 were demanded, one row that is not UTF-8 would fail the whole page. Code is not
-// compiled for a statement (jit): compiling a large one takes seconds that neither a timeout nor a cancellation can end.
+// compiled for a statement (jit): compiling a large one takes seconds that neither a timeout nor a cancellation can end. A
+// server that compiles nothing may not know that setting.
 const sessionSettings = `set_config('client_encoding', CASE current_setting('server_encoding') WHEN 'SQL_ASCII' THEN 'SQL_ASCII' ELSE 'UTF8' END, $1), ` +
 	`set_config('bytea_output', 'hex', $1), set_config('IntervalStyle', 'postgres', $1), ` +
-	`set_config('extra_float_digits', '3', $1), set_config('jit', 'off', $1), set_config('statement_timeout', $2, $1)`
+	`set_config('extra_float_digits', '3', $1), CASE WHEN current_setting('jit', true) IS NOT NULL THEN set_config('jit', 'off', $1) END, ` +
+	`set_config('statement_timeout', $2, $1)`
 
 // prepareSession prepares the connection's session. If the process that answers is not the process that greeted us, there
 // is a pooler in between, and its server connections are not ours to configure.

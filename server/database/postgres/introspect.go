@@ -43,6 +43,9 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 			return nil, err
 		}
 	}
+	if err := d.findRowIDs(ctx, conn); err != nil {
+		return nil, err
+	}
 	// What changes after the fingerprint makes the next one another, whether or not it is found here.
 	seen, err := d.fingerprint(ctx, conn)
 	if err != nil {
@@ -61,6 +64,11 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 	if err != nil {
 		return nil, err
 	}
+	if d.unplaced.Load() {
+		for _, table := range i.tables {
+			table.RowID = nil
+		}
+	}
 	if s.AuditProblem+s.IdempotencyProblem != "" {
 		seen = "" // the reason may be one that no catalogue shows, such as a server that takes no writes
 	}
@@ -68,6 +76,20 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 	d.known.Store(i.known())
 	s.Notes = append(d.notes(), s.Notes...)
 	return s, nil
+}
+
+// findRowIDs finds out whether the server tells rows apart by ctid, once.
+func (d *db) findRowIDs(ctx context.Context, conn *conn) error {
+	if d.placed.Load() {
+		return nil
+	}
+	_, err := conn.Exec(ctx, "SELECT ctid FROM pg_catalog.pg_class LIMIT 0")
+	if err != nil && (!answered(err) || timedOut(err)) {
+		return err
+	}
+	d.unplaced.Store(err != nil)
+	d.placed.Store(true)
+	return nil
 }
 
 // notes are sentences about what the database turned out not to know.
@@ -78,6 +100,12 @@ func (d *db) notes() []string {
 	}
 	if d.undeferred.Load() {
 		notes = append(notes, "it has no SET CONSTRAINTS: a dry run does not check deferred constraints")
+	}
+	if d.unadvised.Load() {
+		notes = append(notes, "it has no advisory locks: pods that make the audit table at the same time may get in each other's way")
+	}
+	if d.unplaced.Load() {
+		notes = append(notes, "it has no ctid: rows of a table without a key have no order of their own")
 	}
 	return notes
 }

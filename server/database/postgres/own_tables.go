@@ -41,17 +41,36 @@ func (d *db) ownPlace(ctx context.Context, tx pgx.Tx, named *contract.AuditTable
 // at the same time wait for each other.
 func (d *db) makeOwn(ctx context.Context, conn *conn, own *sqltext.OwnTable) (problem string, err error) {
 	named := own.Named(&d.settings)
-	var schema string
+	schema, err := d.tryToMakeOwn(ctx, conn, own, named)
+	if err != nil && !d.unadvised.Load() && lacksFunction(err) {
+		d.unadvised.Store(true)
+		schema, err = d.tryToMakeOwn(ctx, conn, own, named)
+		d.unadvised.Store(err == nil || !lacksFunction(err)) // else it was not the lock that the server lacks
+	}
+	return d.whyNotMade(own, schema, err)
+}
+
+// lacksFunction reports whether the server does not have a function, or does not carry it out.
+func lacksFunction(err error) bool {
+	var answer *pgconn.PgError
+	return unsupported(err) || errors.As(err, &answer) && answer.Code == "42883"
+}
+
+// tryToMakeOwn makes a table of the server's own if it is missing, and returns its schema. Without advisory locks, one of two servers
+// that do so at the same time may fail, and finds the table when it looks again.
+func (d *db) tryToMakeOwn(ctx context.Context, conn *conn, own *sqltext.OwnTable, named *contract.AuditTable) (schema string, err error) {
 	var there bool
-	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
 		if schema, there, err = d.ownPlace(ctx, tx, named); err != nil || schema == "" {
 			return err
 		}
 		if there {
 			return nil
 		}
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('mcp-admin-server audit table'))"); err != nil {
-			return err
+		if !d.unadvised.Load() {
+			if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext('mcp-admin-server audit table'))"); err != nil {
+				return err
+			}
 		}
 		for _, statement := range own.Statements(sqltext.PostgreSQL, schema, named.Name) {
 			if _, err := tx.Exec(ctx, statement); err != nil {
@@ -60,6 +79,13 @@ func (d *db) makeOwn(ctx context.Context, conn *conn, own *sqltext.OwnTable) (pr
 		}
 		return nil
 	})
+	return schema, err
+}
+
+// whyNotMade says why the database refused to make a table of the server's own; "" if it did not. An error is one about which the
+// database said nothing.
+func (d *db) whyNotMade(own *sqltext.OwnTable, schema string, err error) (problem string, _ error) {
+	named := own.Named(&d.settings)
 	var answer *pgconn.PgError
 	switch {
 	case err == nil || !answered(err):

@@ -45,6 +45,9 @@ type db struct {
 	// unexplained is set once the database turned out not to know EXPLAIN (FORMAT JSON), undeferred once it turned out
 	// not to know SET CONSTRAINTS.
 	unexplained, undeferred atomic.Bool
+	// unadvised is set once the database turned out not to have advisory locks, unplaced once it turned out not to have ctid, and
+	// placed once it was asked for that.
+	unadvised, unplaced, placed atomic.Bool
 	// sessions are the open connections, so that Close can end their work.
 	sessions sync.Map
 	// servers are the servers that connections have led to.

@@ -62,6 +62,29 @@ func (x exchange) estimate(ctx context.Context, c *call) (int64, database.Precis
 	return int64(plans[0].Plan.Rows), database.TotalIsEstimated
 }
 
+// Estimate implements database.Estimator.
+func (d *db) Estimate(ctx context.Context, plan *database.Select) (int64, error) {
+	c := calls.Get()
+	defer c.release()
+	counted := *plan
+	counted.Total = database.TotalExact
+	if err := c.prepare(&counted); err != nil {
+		return -1, err
+	}
+	pooled, err := d.acquire(ctx)
+	if err != nil {
+		return -1, err
+	}
+	defer pooled.Release()
+	pooled.guard(1)
+	x := exchange{db: d, conn: pooled.PgConn(), session: sessionOf(pooled.PgConn())}
+	total, _ := x.estimate(ctx, c)
+	if err := ctx.Err(); err != nil {
+		return -1, d.statementError(ctx, err)
+	}
+	return total, nil
+}
+
 func (x exchange) explain(ctx context.Context, c *call) (text []byte, err error) {
 	var batch pgconn.Batch
 	before := x.begin(ctx, &batch)

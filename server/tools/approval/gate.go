@@ -49,6 +49,19 @@ func (g *Gate) WrongPolicies(m *catalog.Model) (notes []string) {
 	return notes
 }
 
+// Problems say of each policy that a server cannot judge it as it is written, beyond what its Config says. A nil Gate has none.
+func (g *Gate) Problems() (problems []string) {
+	if g == nil {
+		return nil
+	}
+	for _, p := range g.policies {
+		if p.problem != "" && p.Problem == "" {
+			problems = append(problems, p.Name+": "+p.problem)
+		}
+	}
+	return problems
+}
+
 // held is a call that may have to wait. It is the call's store: whatever is committed is judged first.
 type held struct {
 	call.Store

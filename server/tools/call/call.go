@@ -115,7 +115,7 @@ const OutcomeOK = "ok"
 func (req *Request) TellAudit(outcome string) error {
 	r := &req.Record
 	r.Token, r.Subject, r.Call = req.Token.Name(), req.Token.Subject(), req.ID
-	r.Tool, r.Model, r.DryRun, r.Outcome = req.tool(), req.Model, req.DryRun, outcome
+	r.Tool, r.Model, r.MadeUp, r.DryRun, r.Outcome = req.tool(), req.Model, req.madeUp(), req.DryRun, outcome
 	if r.Operation == "" {
 		r.Operation = req.Op.Name
 	}
@@ -149,7 +149,7 @@ func (req *Request) TellRead(r *Result) error {
 		return nil
 	}
 	line := audit.Read{
-		Token: req.Token.Name(), Subject: req.Token.Subject(), Tool: req.tool(), Model: req.Model, Operation: req.Op.Name,
+		Token: req.Token.Name(), Subject: req.Token.Subject(), Tool: req.tool(), Model: req.Model, MadeUp: req.madeUp(), Operation: req.Op.Name,
 		Question: audit.Question(req.Raw), Bytes: len(r.Text), Took: req.Settings.Now().Sub(req.Now), Outcome: OutcomeOK,
 	}
 	if req.IsPart {
@@ -166,6 +166,9 @@ func (req *Request) TellRead(r *Result) error {
 	}
 	return req.Settings.Wanted(req.Settings.Audit.WriteRead(req.Ctx, &line))
 }
+
+// madeUp reports whether the call names a model that the token does not see.
+func (req *Request) madeUp() bool { return req.Model != "" && req.Scope.Model() == nil }
 
 // Run judges the call, reads its arguments and runs it. Package once runs a call that has an idempotency key.
 func (c *Call) Run(raw []byte) ([]byte, error) {

@@ -81,6 +81,236 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenNamespaces
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AnnotationValue
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalAsker
+  map:
+    fields:
+    - name: approverGroups
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: minApprovals
+      type:
+        scalar: numeric
+    - name: name
+      type:
+        scalar: string
+    - name: sum
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalChange
+  map:
+    fields:
+    - name: change
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalChangeKind
+    - name: fields
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalField
+          elementRelationship: associative
+          keys:
+          - name
+    - name: id
+      type:
+        scalar: string
+    - name: model
+      type:
+        scalar: string
+    - name: rows
+      type:
+        scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalChangeKind
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalDecision
+  map:
+    fields:
+    - name: comment
+      type:
+        scalar: string
+    - name: decidedBy
+      type:
+        scalar: string
+    - name: decision
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalVerdict
+    - name: groups
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalDecisionReason
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalDecisionStatus
+  map:
+    fields:
+    - name: decidedBy
+      type:
+        scalar: string
+    - name: reason
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalDecisionReason
+    - name: seenTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalField
+  map:
+    fields:
+    - name: after
+      type:
+        scalar: string
+    - name: before
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalMatch
+  map:
+    fields:
+    - name: groups
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: models
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: operations
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: tokens
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: when
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalWhen
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalPolicy
+  map:
+    fields:
+    - name: approvers
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Approvers
+    - name: description
+      type:
+        scalar: string
+    - name: expiresAfter
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: keepFor
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: match
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalMatch
+    - name: minApprovals
+      type:
+        scalar: numeric
+    - name: name
+      type:
+        scalar: string
+    - name: show
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalShow
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalRequest
+  map:
+    fields:
+    - name: askTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: caller
+      type:
+        scalar: string
+    - name: changes
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalChange
+          elementRelationship: atomic
+    - name: digest
+      type:
+        scalar: string
+    - name: expiryTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: model
+      type:
+        scalar: string
+    - name: notice
+      type:
+        scalar: string
+    - name: operation
+      type:
+        scalar: string
+    - name: policies
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalAsker
+          elementRelationship: associative
+          keys:
+          - name
+    - name: rows
+      type:
+        scalar: numeric
+    - name: subject
+      type:
+        scalar: string
+    - name: tokenRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenReference
+    - name: tokenUID
+      type:
+        scalar: string
+    - name: tool
+      type:
+        scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalShow
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalState
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalVerdict
+  scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalWhen
+  map:
+    fields:
+    - name: after
+      type:
+        namedType: __untyped_atomic_
+    - name: before
+      type:
+        namedType: __untyped_atomic_
+    - name: changes
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: rows
+      type:
+        scalar: numeric
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Approvers
+  map:
+    fields:
+    - name: groups
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AssignmentSource
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AttributeValue
@@ -583,6 +813,81 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.Lookup
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPApproval
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPApprovalSpec
+    - name: status
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPApprovalStatus
+      default:
+        observedGeneration: -1
+        state: Waiting
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPApprovalSpec
+  map:
+    fields:
+    - name: decisions
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalDecision
+          elementRelationship: associative
+          keys:
+          - decidedBy
+    - name: endpointRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.EndpointReference
+    - name: request
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalRequest
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPApprovalStatus
+  map:
+    fields:
+    - name: call
+      type:
+        scalar: string
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: decisions
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalDecisionStatus
+          elementRelationship: associative
+          keys:
+          - decidedBy
+    - name: endTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: reason
+      type:
+        scalar: string
+    - name: state
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalState
+    - name: supersededBy
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.MCPEndpoint
   map:
     fields:
@@ -609,6 +914,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: allowedTokens
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AllowedTokens
+    - name: approvals
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalPolicy
+          elementRelationship: associative
+          keys:
+          - name
     - name: audit
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AuditSpec
@@ -1890,6 +2203,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: selector
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.NamespaceSelector
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenReference
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: namespace
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenRotation
   map:
     fields:
@@ -2906,6 +3228,8 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsOperationType
   scalar: string
+- name: io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime
+  scalar: untyped
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
   map:
     fields:

@@ -29,6 +29,9 @@ type MCPEndpointSpecApplyConfiguration struct {
 	// idempotency keeps the answers of calls that have an idempotency_key for a day, so that a call whose answer was lost can be
 	// sent again and happens once; absent, the argument is refused.
 	Idempotency *IdempotencySpecApplyConfiguration `json:"idempotency,omitempty"`
+	// approvals say which calls wait until other people allow them. They need idempotency, by which an allowed call runs once.
+	// docs/objects/approvals.md tells who may decide, and how.
+	Approvals []ApprovalPolicyApplyConfiguration `json:"approvals,omitempty"`
 }
 
 // MCPEndpointSpecApplyConfiguration constructs a declarative configuration of the MCPEndpointSpec type for use with
@@ -119,5 +122,18 @@ func (b *MCPEndpointSpecApplyConfiguration) WithAudit(value *AuditSpecApplyConfi
 // If called multiple times, the Idempotency field is set to the value of the last call.
 func (b *MCPEndpointSpecApplyConfiguration) WithIdempotency(value *IdempotencySpecApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
 	b.Idempotency = value
+	return b
+}
+
+// WithApprovals adds the given value to the Approvals field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Approvals field.
+func (b *MCPEndpointSpecApplyConfiguration) WithApprovals(values ...*ApprovalPolicyApplyConfiguration) *MCPEndpointSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithApprovals")
+		}
+		b.Approvals = append(b.Approvals, *values[i])
+	}
 	return b
 }

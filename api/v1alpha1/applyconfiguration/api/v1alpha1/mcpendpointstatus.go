@@ -12,7 +12,7 @@ import (
 // MCPEndpointStatus is the observed state of an MCPEndpoint.
 type MCPEndpointStatusApplyConfiguration struct {
 	// conditions: Ready, DatabaseReady, WorkloadAvailable, Routed, Programmed; Monitored if observability asks for a monitor;
-	// AuthenticationReady if tokens of other issuers are checked; Reconciling, Stalled and Paused while they are true.
+	// AuthenticationReady if tokens of other issuers are checked; ApprovalsReady if calls wait for approvals; Reconciling, Stalled and Paused while they are true.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// observedGeneration is the newest generation that was evaluated; -1 is none.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`

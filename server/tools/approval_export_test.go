@@ -1,0 +1,53 @@
+package tools
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+)
+
+// exportFile takes a file of an export.
+type exportFile struct{ bytes.Buffer }
+
+func (*exportFile) Flush() error { return nil }
+
+// An export waits before its link is made. The link needs nobody's word again, and uses no other approval up.
+func TestALinkIsFetchedWithoutAsking(t *testing.T) {
+	exports := policy("exports", func(p *contract.ApprovalPolicy) { p.Operations = []string{contract.ApproveExport} })
+	l := newLibrary(t, approving(exports), func(c *contract.Config) {
+		for i := range c.Tokens {
+			c.Tokens[i].Rules = append(c.Tokens[i].Rules, contract.Rule{Models: []string{"*"}, Verbs: []string{contract.VerbExport}})
+		}
+	})
+	l.set.settings.ExportsURL, l.set.settings.MaxExportRows = "https://library.example.com/mcp/exports/", 10
+	const asked = `{"export":"csv","fields":["title"],"order_by":["id"]}`
+	name := l.waits(ownerText, "list_book", asked)
+	if state := l.told(name).State; state != contract.ApprovalWaiting {
+		t.Fatalf("the export is %s, want %s", state, contract.ApprovalWaiting)
+	}
+	link := &call.ExportLink{
+		ID: "c1", Token: "shop/owner", Operation: "list", Model: "book", Format: call.ExportCSV, Arguments: json.RawMessage(asked),
+		Asked: time.Now(), Expires: time.Now().Add(call.ExportLife),
+	}
+	token := l.token(ownerText)
+	for range 2 {
+		if err := l.set.MayExport(t.Context(), token, link); err != nil {
+			t.Fatalf("got %v, want that the token may have the file", err)
+		}
+	}
+	var file exportFile
+	if rows, result := l.set.Export(t.Context(), token, link, &file); rows != 2 || result.IsError {
+		t.Errorf("got %d rows, %s (%v), want 2", rows, result.Text, result.Cause)
+	}
+	if got := strings.Join(strings.Fields(file.String()), " "); got != "id,title 1,Dune 2,Emma" {
+		t.Errorf("the file has %q", got)
+	}
+	if waiting := l.waiting.Page("").Approvals; len(waiting) != 1 || waiting[0].State != contract.ApprovalWaiting {
+		t.Errorf("after the file there are %+v, want the one export that still waits", waiting)
+	}
+}
