@@ -40,9 +40,12 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"start", "Start here:", []*cobra.Command{dev.Command(), generate.Command()}},
+		{"both", "In a cluster, or on this machine (--state, -f):", []*cobra.Command{
+			connect.Command(), can.Command(), rights.MatrixCommand(), rights.WhoCommand(), call.Command(), approve.ListCommand(), approve.Command(), approve.DenyCommand(),
+			tail.Command(), doctor.Command(),
+		}},
 		{"cluster", "In a cluster:", []*cobra.Command{
-			connect.Command(), can.Command(), rights.MatrixCommand(), rights.WhoCommand(), call.Command(), revoke.Command(), approve.ListCommand(), approve.Command(), approve.DenyCommand(), tail.Command(),
-			ui.Command(), status.Command(), doctor.Command(), report.Command(), pageserver.Command(),
+			revoke.Command(), ui.Command(), status.Command(), report.Command(), pageserver.Command(),
 		}},
 		{"ci", "For CI:", []*cobra.Command{lint.Command()}},
 	}

@@ -111,7 +111,32 @@ func (c *Compiler) noteEndpoint(e *v1alpha1.MCPEndpoint) {
 	if long && len(notes) < maxNotes {
 		notes = append(notes, c.longLists()...)
 	}
-	c.endpoint.Notes = notes
+	c.endpoint.Notes = c.policyNotes(notes, e)
+}
+
+// policyNotes adds the tokens in approval policies that the endpoint does not have: such a policy holds nobody's calls back.
+func (c *Compiler) policyNotes(notes []string, e *v1alpha1.MCPEndpoint) []string {
+	for i := range e.Spec.Approvals {
+		p := &e.Spec.Approvals[i]
+		for _, name := range p.Match.Tokens {
+			namespace, own, elsewhere := strings.Cut(name, "/")
+			if !elsewhere {
+				namespace, own = e.Namespace, name
+			}
+			if c.tokens[types.NamespacedName{Namespace: namespace, Name: own}] != nil {
+				continue
+			}
+			var known []string
+			for key := range c.tokens {
+				if key.Namespace == namespace {
+					known = append(known, strings.TrimSuffix(name, own)+key.Name)
+				}
+			}
+			slices.Sort(known)
+			notes = addMissing(notes, fmt.Sprintf("The approval policy %q names the token", p.Name), name, known)
+		}
+	}
+	return notes
 }
 
 // sharedNotes are about the tokens of some groups, each once.

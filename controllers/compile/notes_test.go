@@ -11,6 +11,23 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 )
 
+func TestAnApprovalPolicyForATokenThatIsNotThereIsNoted(t *testing.T) {
+	in := inputs()
+	in.Endpoint.Spec.Idempotency = &v1alpha1.IdempotencySpec{Table: v1alpha1.TableReference{Name: "kept"}}
+	in.Endpoint.Spec.Approvals = []v1alpha1.ApprovalPolicy{{Name: "bots", Match: v1alpha1.ApprovalMatch{Tokens: []string{"agent", in.Endpoint.Namespace + "/agent", "agnt", "other/agent"}}}}
+	in.Exposures = []v1alpha1.MCPModelExposure{exposure("order", time.Hour)}
+	in.Tokens, in.Credentials = []v1alpha1.MCPToken{token("agent", time.Hour)}, credentials("agent")
+	_, verdicts := compile.Compile(in)
+	about := slices.DeleteFunc(verdicts.Endpoint.Notes, func(note string) bool { return !strings.Contains(note, "approval policy") })
+	want := []string{
+		`The approval policy "bots" names the token "agnt", which does not exist. The nearest is "agent".`,
+		`The approval policy "bots" names the token "other/agent", which does not exist.`,
+	}
+	if !slices.Equal(about, want) {
+		t.Errorf("got %q, want %q", about, want)
+	}
+}
+
 func TestRightsThatReachNothingAreNoted(t *testing.T) {
 	view := []v1alpha1.Verb{v1alpha1.VerbView}
 	in := inputs()

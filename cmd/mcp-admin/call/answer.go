@@ -2,6 +2,8 @@ package call
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -17,10 +19,11 @@ func TextOf(result *mcp.CallToolResult) string {
 	return text
 }
 
-// Failure is a tool's error.
+// Failure is a tool's error, or the answer of a call that waits for an approval.
 type Failure struct {
-	Error string `json:"error"`
-	Code  string `json:"code"`
+	Error    string `json:"error"`
+	Code     string `json:"code"`
+	Approval string `json:"approval,omitempty"`
 }
 
 // ReadFailure reads the text of an answer that is an error. ours is false if it has another form than the server's: then the text is the
@@ -30,4 +33,19 @@ func ReadFailure(text string) (f Failure, ours bool) {
 		return Failure{Error: text}, false
 	}
 	return f, true
+}
+
+// errWaits is the end of a call that waits until other people allow it. Its answer was printed.
+var errWaits = errors.New("nothing was done: the call waits until other people allow it")
+
+// codeWaits is the code of such an answer, which is no error of the tool's.
+const codeWaits = "approval_required"
+
+// waiting is the error that a call waits until other people allow it; nil if it does not.
+func waiting(result *mcp.CallToolResult) error {
+	var answer Failure
+	if json.Unmarshal([]byte(TextOf(result)), &answer) != nil || answer.Code != codeWaits || answer.Approval == "" {
+		return nil
+	}
+	return fmt.Errorf("%w, as the approval %s; make the same call again once they have", errWaits, answer.Approval)
 }

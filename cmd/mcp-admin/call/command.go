@@ -54,7 +54,8 @@ The endpoint is called at its public URL if it has one, else through a connectio
 With --export the rows go to a file, as many as the endpoint lets leave, if the token has the verb export: all that match, unless
 limit says fewer. The file is CSV or newline-delimited JSON, by its name.
 
-The exit code is 1 if the tool says error. With -o json the whole result is printed.
+The exit code is 1 if the tool says error, or if the call waits until other people allow it (code approval_required): nothing was
+changed or exported then. With -o json the whole result is printed.
 
 Rights: get mcptokens and mcpendpoints, get of the token's Secret; without a public URL or --url list pods, and create
 pods/portforward. None with --state.`,
@@ -118,7 +119,8 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	if err != nil {
 		return nearest(err, tools, tool.Name)
 	}
-	if o.export != "" && !result.IsError {
+	waits := waiting(result)
+	if o.export != "" && !result.IsError && waits == nil {
 		rows, err := c.save(ctx, result, o.export)
 		if err == nil {
 			_, err = fmt.Fprintf(out, "%s in %s\n", output.Numbered(rows, "row"), o.export)
@@ -131,7 +133,7 @@ func (o *options) run(ctx context.Context, args []string, out, errOut io.Writer)
 	if result.IsError {
 		return errTool
 	}
-	return nil
+	return waits
 }
 
 // find finds out what is called.

@@ -186,6 +186,9 @@ func TestApproveAllSaysSo(t *testing.T) {
 	folder, state := write(t, map[string]string{"notes.yaml": heldBack(2)}), t.TempDir()
 	out, _ := start(t, "-f", folder, "--state", state, "--approve-all")
 	printed := out.waitFor(t, "claude mcp add")
+	if !strings.HasPrefix(printed, "WARNING: --approve-all: nobody is asked.") {
+		t.Errorf("the first line does not warn:\n%s", printed)
+	}
 	token := bearerToken.FindStringSubmatch(printed)[1]
 	if _, answer := call(t, printed, token, "update_note", boldly); !strings.Contains(answer, asks) || !strings.Contains(answer, "(--approve-all: each call is allowed, by nobody)") {
 		t.Errorf("got %s", answer)

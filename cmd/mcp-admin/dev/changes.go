@@ -93,6 +93,11 @@ func (r report) screenful() report {
 	return short
 }
 
+// titled is the section of a title alone.
+func (r report) titled(title string) report {
+	return slices.DeleteFunc(slices.Clone(r), func(s section) bool { return s.title != title })
+}
+
 // since returns what is new or different in a report, and what is gone.
 func (r report) since(before report) report {
 	var changed report

@@ -158,6 +158,9 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.approveAll {
+		fmt.Fprint(o.out, allowsAll)
+	}
 	report := &reporter{out: o.out, whole: o.verbose, stdio: o.stdio, client: ports.adminClient}
 	if o.demo && !o.verbose {
 		report.story = o.story

@@ -180,6 +180,11 @@ func (o *outcome) endpointWith(told *contract.Status) *v1alpha1.MCPEndpoint {
 	set(v1alpha1.ConditionDatabaseReady, reached, told.Database.Reason, told.Database.Message)
 	set(v1alpha1.ConditionProgrammed, told.Revision == o.config.Revision, v1alpha1.ReasonProgrammed, "")
 	set(v1alpha1.ConditionWorkloadAvailable, true, v1alpha1.ReasonAvailable, "")
+	if problems := o.policyProblems(told); len(problems) > 0 {
+		set(v1alpha1.ConditionApprovalsReady, false, v1alpha1.ReasonApprovalPolicyInvalid, "approval policies cannot be judged: "+strings.Join(slices.Sorted(maps.Keys(problems)), ", "))
+	} else if len(e.Spec.Approvals) > 0 {
+		set(v1alpha1.ConditionApprovalsReady, true, v1alpha1.ReasonApprovalsTaken, "")
+	}
 	if told.Ready && reached {
 		e.Status.ReadyDisplay = "1/1"
 		set(v1alpha1.ConditionReady, true, v1alpha1.ReasonReady, "")

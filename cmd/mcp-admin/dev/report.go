@@ -138,7 +138,7 @@ func (r *reporter) print(status *contract.Status) {
 	case r.stdio:
 		fmt.Fprintf(r.out, "%s is served over standard input and output: %s %s, %s, %d models\n", r.o.endpoint.Name,
 			status.Database.Engine, status.Database.Version, output.Printable(status.Database.Name), len(status.Models))
-		return
+		now = now.titled(policiesTitle)
 	case r.story != nil:
 		fmt.Fprint(r.out, r.story(r.o, r.page))
 		return
@@ -183,9 +183,9 @@ func (r *reporter) text(key types.NamespacedName) string {
 	return r.o.texts[key]
 }
 
-// report says what is served: the URL, the models, the tokens with their client configuration.
+// report says what is served: the URL, the models, the approval policies, the tokens with their client configuration.
 func (o *outcome) report(status *contract.Status) report {
-	return report{{entries: o.reportEndpoint(status)}, {"MODELS", o.reportModels(status)}, {"TOKENS", o.reportTokens()}, o.reportClients()}
+	return report{{entries: o.reportEndpoint(status)}, {"MODELS", o.reportModels(status)}, {policiesTitle, o.reportPolicies(status)}, {"TOKENS", o.reportTokens()}, o.reportClients()}
 }
 
 func (o *outcome) reportEndpoint(status *contract.Status) []entry {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/laptop"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
@@ -37,6 +40,10 @@ func (o *outcome) served(status *contract.Status) *laptop.Served {
 		problem("MCPEndpoint", s.Endpoint, d.Reason, d.Message)
 	} else if d.AuditProblem != "" {
 		problem("MCPEndpoint", s.Endpoint, "", "audit: "+d.AuditProblem)
+	}
+	problems := o.policyProblems(status)
+	for _, name := range slices.Sorted(maps.Keys(problems)) {
+		problem("MCPEndpoint", s.Endpoint, v1alpha1.ReasonApprovalPolicyInvalid, "the approval policy "+name+" "+cannotBeJudged+problems[name])
 	}
 	for _, m := range status.Models {
 		if !m.Served() {

@@ -86,6 +86,8 @@ func (l *linter) compileEndpoint(e *v1alpha1.MCPEndpoint) {
 	of := client.ObjectKeyFromObject(e)
 	if l.incomplete(of) {
 		forgetNotes(&verdicts)
+	} else if config != nil {
+		l.policies(e, config)
 	}
 	l.verdict(nameOf("MCPEndpoint", of), verdicts.Endpoint)
 	for key, verdict := range verdicts.Exposures {
@@ -102,6 +104,17 @@ func (l *linter) compileEndpoint(e *v1alpha1.MCPEndpoint) {
 		} else {
 			l.at(nameOf("MCPToken", key), severityError, "spec.endpointRef.namespace",
 				"MCPEndpoint "+of.String()+" does not allow tokens of namespace "+t.Namespace+"; see its spec.allowedTokens")
+		}
+	}
+}
+
+// policies adds an error for each approval policy that cannot be judged, and holds back everything of its operations.
+func (l *linter) policies(e *v1alpha1.MCPEndpoint, config *contract.Config) {
+	for i := range e.Spec.Approvals {
+		for j := range config.Endpoint.Approvals {
+			if p := &config.Endpoint.Approvals[j]; p.Name == e.Spec.Approvals[i].Name && p.Problem != "" {
+				l.at(nameOf("MCPEndpoint", client.ObjectKeyFromObject(e)), severityError, fmt.Sprintf("spec.approvals[%d].match", i), p.Problem)
+			}
 		}
 	}
 }

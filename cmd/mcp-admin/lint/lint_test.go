@@ -99,6 +99,40 @@ func TestFindingsHaveTheirPlace(t *testing.T) {
 	}
 }
 
+// A policy that cannot be judged holds everything back, and one for a token that is not there nothing.
+func TestNamesInApprovalPoliciesAreChecked(t *testing.T) {
+	const policies = `  idempotency: {table: {name: kept}}
+  approvals:
+  - name: good
+    match: {models: [order], operations: [update], groups: [readers], tokens: [agent]}
+  - name: a-model
+    match:
+      models: [ordr]
+  - name: an-action
+    match: {operations: ["action:refnd"]}
+  - name: a-group
+    match: {groups: [reader]}
+  - name: a-token
+    match: {tokens: [agnt]}
+---
+`
+	out, err := lint(t, map[string]string{"a.yaml": endpoint + policies + exposure + token("groups: [readers]")})
+	if err == nil || err.Error() != "3 errors" {
+		t.Errorf("it ends with %v", err)
+	}
+	for _, want := range []string{
+		`a.yaml:14: error: MCPEndpoint shop/shop: spec.approvals[1].match: match.models: the endpoint serves no model "ordr"`,
+		`a.yaml:17: error: MCPEndpoint shop/shop: spec.approvals[2].match: match.operations: none of the models has an action "refnd"`,
+		`a.yaml:19: error: MCPEndpoint shop/shop: spec.approvals[3].match: match.groups: the endpoint has no group "reader"`,
+		`warning: MCPEndpoint shop/shop: The approval policy "a-token" names the token "agnt", which does not exist. The nearest is "agent".`,
+		"3 errors, 1 warning\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks\n%s\n%s", want, out)
+		}
+	}
+}
+
 // token is a document with an MCPToken that has the lines in its spec.
 func token(lines ...string) string {
 	text := "---\napiVersion: mcpadmin.dev/v1alpha1\nkind: MCPToken\nmetadata: {name: agent, namespace: shop}\nspec:\n  endpointRef: {name: shop}\n"
