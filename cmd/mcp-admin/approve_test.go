@@ -98,6 +98,12 @@ func (w *world) testApprovals(t *testing.T) {
 	t.Logf("from the approval to the call's success: %s", time.Since(decided).Round(time.Millisecond))
 	w.eventually("the MCPApproval says so", func() bool { return len(w.approvalsOf(v1alpha1.ApprovalExecuted)) == 1 })
 	w.expect(t, true, []string{name + " waits no more: it is Executed"}, "deny", name, "-n", "desk", "--as", "ann")
+	// The row is another one by now, so that the same call is another change: it waits anew.
+	if out, _ := w.command(call...); !strings.Contains(out, "approval_required") {
+		t.Errorf("the same call once more: %s", out)
+	}
+	w.eventually("it waits anew", func() bool { return len(w.approvalsOf(v1alpha1.ApprovalWaiting)) == 1 })
+	w.expect(t, false, []string{": Denied, denied by ann"}, "deny", w.approvalsOf(v1alpha1.ApprovalWaiting)[0].Name, "-n", "desk", "--as", "ann")
 
 	call[3] = "id=2"
 	if out, _ := w.command(call...); !strings.Contains(out, "approval_required") {
@@ -111,6 +117,7 @@ func (w *world) testApprovals(t *testing.T) {
 		return strings.Contains(out, "approval_denied") && strings.Contains(out, "not this one")
 	})
 	w.expect(t, false, []string{"Executed", "Denied"}, "approvals", "--all", "-A")
+	w.testPageApprovals(t, call)
 	for _, o := range []client.Object{&admissionv1.ValidatingAdmissionPolicyBinding{}, &admissionv1.ValidatingAdmissionPolicy{}} {
 		o.SetName(approvalpolicy.Name)
 		if err := w.k8s.Delete(context.Background(), o); err != nil && !apierrors.IsNotFound(err) {

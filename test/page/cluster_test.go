@@ -145,6 +145,7 @@ func (s *stage) fill(c *cluster) *v1alpha1.MCPToken {
 	s.check(c.create(s.t.Context(), endpointOf("shop", "shop", true, ""), order, customer, clerk, tokenOf("shop", "shop", "reader", "readers"), tokenOf("shop", "shop", "twin", "readers"), pod,
 		billing, staff, invoice,
 		hostile, note, tokenOf("hostile", "hostile", strings.Repeat("a", 250), "readers")))
+	s.fillApprovals(c)
 	return clerk
 }
 
@@ -195,6 +196,7 @@ func (s *stage) overThree(c *cluster) {
 		Act:       &act{acts + "/revoke?token=shop/clerk", "Every pod refuses the token", "Done: every pod refuses it."},
 		Attack:    &attack{s.site(), acts + "/revoke", "shop/reader"},
 	})
+	s.overApprovals(c)
 	var reader v1alpha1.MCPToken
 	s.check(c.k8s.Get(s.t.Context(), client.ObjectKey{Namespace: "shop", Name: "reader"}, &reader))
 	if !reader.Spec.EffectiveActive() {
@@ -249,6 +251,8 @@ func (s *stage) withoutRights(c *cluster) {
 			denied(of+"/who-reads?of=order", "get mcpendpoints in namespace shop"), denied(of+"/models", "get mcpendpoints in namespace shop"),
 			denied(of+`/see-as-caller?claims={"sub":"anna"}`, "get mcpendpoints in namespace shop"),
 			denied(of+"/models/order", "get mcpendpoints in namespace shop"), denied(of+"/acts", "get mcpendpoints in namespace shop"),
+			denied("approvals", "list mcpapprovals in namespace shop"), denied(of+"/approvals", "list mcpapprovals in namespace shop"),
+			denied(approvalPath("first"), "get mcpapprovals in namespace shop"), denied(approvalPath("first")+"/override", "get mcpapprovals in namespace shop"),
 			denied(of+"/acts/revoke?token=reader", "get mcptokens in namespace shop"), denied(of+"/who/shop/clerk/order", "get mcpendpoints in namespace shop"),
 		},
 	})

@@ -27,7 +27,7 @@ const patience = 10 * 60_000;
 page.setDefaultTimeout(patience);
 const noise = [];
 page.on('console', (message) => {
-  if (message.type() === 'error' && !/status of 40[34]|status of 502/.test(message.text())) noise.push(message.text());
+  if (message.type() === 'error' && !/status of 40[349]|status of 502/.test(message.text())) noise.push(message.text());
 });
 page.on('pageerror', (error) => noise.push(error.message));
 page.on('dialog', (dialog) => { noise.push(`a text ran as a script: ${dialog.message()}`); dialog.dismiss(); });
@@ -104,7 +104,7 @@ if (work.keyboard !== undefined) {
   check(await page.evaluate(() => document.activeElement.className === 'skip' && document.activeElement.getBoundingClientRect().left >= 0), 'the first stop of the keyboard is not the way to the content');
   await page.keyboard.press('Enter');
   check(await page.evaluate(() => document.activeElement.id === 'main'), 'the way to the content does not lead there');
-  const stops = await page.evaluate(() => document.querySelectorAll('main a, main button, main input, main select, main summary, main [tabindex="0"]').length);
+  const stops = await page.evaluate(() => document.querySelectorAll('main a, main button, main input:not([type=hidden]), main textarea, main select, main summary, main [tabindex="0"]').length);
   let unseen = 0;
   const reached = new Set();
   for (let i = 0; i < stops + 5; i++) {

@@ -30,15 +30,15 @@ func Command() *cobra.Command {
 		Use:   "ui [ENDPOINT]",
 		Short: "Serve a page on this machine: who can see what, what is wrong, what to do",
 		Long: `ui serves a page at 127.0.0.1, over the cluster of your kubeconfig: the endpoints and their health, who can see what, the models, and
-what can be done: revoke, rotate, pause, look again, take a call back. It prints a link that works once, in one browser; nobody else on this
-machine gets in.
+what can be done: revoke, rotate, pause, look again, take a call back, allow or deny calls that wait. It prints a link that works once, in
+one browser; nobody else on this machine gets in.
 
 Each thing that the page reads or changes is a request of yours to the API server: it shows what you may see, says which right is
 missing, and nothing new runs in the cluster. Beside everything stands the command that does the same. Ctrl-C ends it.
 
-Rights: list mcpendpoints, mcpmodelexposures, mcptokens and pods, of all namespaces or of the context's; create pods/portforward, to read
-the pods' metrics; get pods/log, for the activity; patch, for what you change. To see as a token sees, and to take its calls
-back: get of its Secret.`,
+Rights: list mcpendpoints, mcpmodelexposures, mcptokens, mcpapprovals and pods, of all namespaces or of the context's; create
+pods/portforward, to read the pods' metrics; get pods/log, for the activity; patch, for what you change. To see as a token sees, and to
+take its calls back: get of its Secret. To decide: those of "mcp-admin approve".`,
 		Example: `  mcp-admin ui
   mcp-admin ui shop -n shop
   mcp-admin ui --context production --port 8090`,

@@ -15,13 +15,14 @@ for (const code of document.querySelectorAll('.command code')) {
 }
 
 // The key / leads to the first field, as on other pages with a search.
-const field = document.querySelector('main form input:not([type=hidden])');
+const field = document.querySelector('main form :is(input:not([type=hidden]), textarea)');
 if (field) {
   const hint = document.createElement('kbd');
   hint.textContent = '/';
   hint.setAttribute('aria-hidden', 'true');
   field.setAttribute('aria-keyshortcuts', '/');
-  field.after(hint);
+  if (field.matches('textarea')) field.before(hint);
+  else field.after(hint);
   document.addEventListener('keydown', (event) => {
     if (event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest('input, textarea, select')) {
       event.preventDefault();
