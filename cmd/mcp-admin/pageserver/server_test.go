@@ -33,7 +33,7 @@ func TestThePageInACluster(t *testing.T) {
 		test func(*testing.T, *replica)
 	}{
 		{"nobody", w.testNobody}, {"a reader", w.testReader}, {"somebody without rights", w.testWithoutRights}, {"few namespaces", w.testFewNamespaces},
-		{"acts", w.testActs}, {"logout", w.testLogout}, {"hosts", w.testHosts}, {"cookies", w.testCookies}, {"short tokens", w.testShortTokens}, {"logins", w.testLogins}, {"forged tokens", w.testForgedTokens},
+		{"acts", w.testActs}, {"approvals", w.testApprovals}, {"logout", w.testLogout}, {"hosts", w.testHosts}, {"cookies", w.testCookies}, {"short tokens", w.testShortTokens}, {"logins", w.testLogins}, {"forged tokens", w.testForgedTokens},
 		{"names", w.testNames}, {"replicas", w.testReplicas}, {"few are let in", w.testFewAreLetIn}, {"targets", w.testTargets}, {"clients", w.testClients},
 		{"an account without the right", w.testAccountWithoutRight}, {"the log", w.testLog},
 	} {
