@@ -143,8 +143,8 @@ const (
 // ocsfActivities are the activities of the class: what operations do to a datastore, in the schema's terms.
 var ocsfActivities = map[string]int{"Read": 1, "Update": 2, "Query": 4, "Write": 5, "Create": 6, "Delete": 7, "Other": ocsfOther}
 
-// activityOf is the activity of an operation. An action or several steps may change anything, and are a Write; find_models touches no
-// table, and is something else.
+// activityOf is the activity of an operation. An action or several steps may change anything, and are a Write; find_models and approvals touch
+// no table, and are something else.
 func activityOf(operation string) string {
 	operation = strings.TrimPrefix(operation, "export:")
 	operation, _, _ = strings.Cut(operation, ":") // action:refund, bulk:update

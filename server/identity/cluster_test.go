@@ -305,6 +305,9 @@ func TestReviewsAreForbidden(t *testing.T) {
 	if status := v.Status()[0]; !status.Usable || status.Reason != contract.ReasonKeysKnown {
 		t.Errorf("%+v", status)
 	}
+	for deadline := time.Now().Add(10 * time.Minute); changes.Load() < 3 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		// a change is told a moment after it can be seen
+	}
 	if n := changes.Load(); n != 3 {
 		t.Errorf("%d changes of the status were told, want 3", n)
 	}

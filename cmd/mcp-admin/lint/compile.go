@@ -108,12 +108,14 @@ func (l *linter) compileEndpoint(e *v1alpha1.MCPEndpoint) {
 	}
 }
 
-// policies adds an error for each approval policy that cannot be judged, and holds back everything of its operations.
+// policies adds a warning for each approval policy that cannot be judged, and holds back everything of its operations. The API server takes
+// it, and what is missing may be in other files.
 func (l *linter) policies(e *v1alpha1.MCPEndpoint, config *contract.Config) {
 	for i := range e.Spec.Approvals {
 		for j := range config.Endpoint.Approvals {
 			if p := &config.Endpoint.Approvals[j]; p.Name == e.Spec.Approvals[i].Name && p.Problem != "" {
-				l.at(nameOf("MCPEndpoint", client.ObjectKeyFromObject(e)), severityError, fmt.Sprintf("spec.approvals[%d].match", i), p.Problem)
+				l.at(nameOf("MCPEndpoint", client.ObjectKeyFromObject(e)), severityWarning, fmt.Sprintf("spec.approvals[%d].match", i),
+					p.Problem+"; until then the policy holds back everything of its operations")
 			}
 		}
 	}

@@ -117,15 +117,15 @@ func TestNamesInApprovalPoliciesAreChecked(t *testing.T) {
 ---
 `
 	out, err := lint(t, map[string]string{"a.yaml": endpoint + policies + exposure + token("groups: [readers]")})
-	if err == nil || err.Error() != "3 errors" {
+	if err != nil {
 		t.Errorf("it ends with %v", err)
 	}
 	for _, want := range []string{
-		`a.yaml:14: error: MCPEndpoint shop/shop: spec.approvals[1].match: match.models: the endpoint serves no model "ordr"`,
-		`a.yaml:17: error: MCPEndpoint shop/shop: spec.approvals[2].match: match.operations: none of the models has an action "refnd"`,
-		`a.yaml:19: error: MCPEndpoint shop/shop: spec.approvals[3].match: match.groups: the endpoint has no group "reader"`,
+		`a.yaml:14: warning: MCPEndpoint shop/shop: spec.approvals[1].match: match.models: the endpoint serves no model "ordr"`,
+		`a.yaml:17: warning: MCPEndpoint shop/shop: spec.approvals[2].match: match.operations: none of the models has an action "refnd"`,
+		`a.yaml:19: warning: MCPEndpoint shop/shop: spec.approvals[3].match: match.groups: the endpoint has no group "reader"`,
 		`warning: MCPEndpoint shop/shop: The approval policy "a-token" names the token "agnt", which does not exist. The nearest is "agent".`,
-		"3 errors, 1 warning\n",
+		"0 errors, 4 warnings\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks\n%s\n%s", want, out)
