@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -80,17 +81,26 @@ func (p *ApprovalPolicy) look(ctx context.Context) (compile.PolicyForce, error) 
 		return compile.PolicyForce{}, err
 	}
 	foundPolicy, foundBinding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
-	for kind, found := range map[string]client.Object{"ValidatingAdmissionPolicy": foundPolicy, "ValidatingAdmissionPolicyBinding": foundBinding} {
-		switch err := p.Live.Get(ctx, types.NamespacedName{Name: approvalpolicy.Name}, found); {
+	problem := ""
+	for _, of := range []struct {
+		kind string
+		into client.Object
+	}{{"ValidatingAdmissionPolicy", foundPolicy}, {"ValidatingAdmissionPolicyBinding", foundBinding}} {
+		said := ""
+		switch err := p.Live.Get(ctx, types.NamespacedName{Name: approvalpolicy.Name}, of.into); {
 		case apierrors.IsNotFound(err):
-			return compile.PolicyForce{Problem: fmt.Sprintf("the %s %s is not installed, so that nobody checks who decides; install config/approval-policy, or set the chart's approvals.policy", kind, approvalpolicy.Name)}, nil
+			said = fmt.Sprintf("the %s %s is not installed, so that nobody checks who decides; install config/approval-policy, or set the chart's approvals.policy", of.kind, approvalpolicy.Name)
 		case apierrors.IsForbidden(err):
-			return compile.PolicyForce{Problem: fmt.Sprintf("the manager may not read the %s %s; install config/approval-policy, or set the chart's approvals.policy", kind, approvalpolicy.Name)}, nil
+			said = fmt.Sprintf("the manager may not read the %s %s; install config/approval-policy, or set the chart's approvals.policy", of.kind, approvalpolicy.Name)
 		case err != nil:
 			return compile.PolicyForce{}, err
-		case !found.GetDeletionTimestamp().IsZero():
-			return compile.PolicyForce{Problem: fmt.Sprintf("the %s %s is being deleted", kind, approvalpolicy.Name)}, nil
+		case !of.into.GetDeletionTimestamp().IsZero():
+			said = fmt.Sprintf("the %s %s is being deleted", of.kind, approvalpolicy.Name)
 		}
+		problem = cmp.Or(problem, said)
+	}
+	if problem != "" {
+		return compile.PolicyForce{Problem: problem}, nil
 	}
 	if !equality.Semantic.DeepEqual(policy.Spec, foundPolicy.Spec) || !equality.Semantic.DeepEqual(binding.Spec, foundBinding.Spec) {
 		return compile.PolicyForce{Problem: fmt.Sprintf("the ValidatingAdmissionPolicy %s or its binding is not the one of this release for the user %s; install that one", approvalpolicy.Name, p.user)}, nil
