@@ -4,11 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -89,29 +85,12 @@ func (w *worker) readApprovals(ctx context.Context) error {
 
 // askApprovals asks the pod for one page. The answer is a stranger's, as a Status is.
 func (w *worker) askApprovals(ctx context.Context, after string) (contract.ApprovalPage, error) {
-	ctx, cancel := context.WithTimeout(ctx, approvalsTimeout)
-	defer cancel()
 	var page contract.ApprovalPage
-	from := strings.TrimSuffix(w.target.url, "/status") + "/approvals?" + url.Values{"after": {after}}.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	body, err := w.read(ctx, "/approvals?"+url.Values{"after": {after}}.Encode(), approvalsTimeout, contract.MaxApprovalsBytes)
 	if err != nil {
 		return page, err
 	}
-	request.Header.Set("Authorization", "Bearer "+w.target.key)
-	response, err := w.poller.client.Do(request)
-	if err != nil {
-		return page, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return page, fmt.Errorf("the pod answered %s", response.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, contract.MaxApprovalsBytes+1))
-	if err != nil {
-		return page, err
-	}
-	if len(body) > contract.MaxApprovalsBytes || json.Unmarshal(body, &page) != nil || len(page.Approvals) > contract.MaxApprovalsPage ||
-		page.Cursor == "" || page.More && page.Cursor == after {
+	if json.Unmarshal(body, &page) != nil || len(page.Approvals) > contract.MaxApprovalsPage || page.Cursor == "" || page.More && page.Cursor == after {
 		return contract.ApprovalPage{}, errors.New("the pod's answer is no page of approvals, or too long")
 	}
 	return page, nil

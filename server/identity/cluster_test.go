@@ -296,8 +296,7 @@ func TestReviewsAreForbidden(t *testing.T) {
 	v := start(t, options, accounts(contract.CheckTokenReview), true)
 	now := time.Now()
 	mustRefuse(t, v, key.sign(t, a.account("clerk", now, nil), nil), now, identity.Unavailable)
-	status := v.Status()[0]
-	if status.Usable || status.Reason != contract.ReasonTokenReviewForbidden || !strings.Contains(status.Message, "--serviceaccount=<namespace>:<endpoint>-mcp") {
+	if status := v.Status()[0]; status.Usable || status.Reason != contract.ReasonTokenReviewForbidden || !strings.Contains(status.Message, "--serviceaccount=<namespace>:<endpoint>-mcp") {
 		t.Errorf("%+v", status)
 	}
 	a.change(func() { a.review = func(string) (int, string) { return http.StatusCreated, accepted } })
@@ -305,8 +304,7 @@ func TestReviewsAreForbidden(t *testing.T) {
 	if status := v.Status()[0]; !status.Usable || status.Reason != contract.ReasonKeysKnown {
 		t.Errorf("%+v", status)
 	}
-	for deadline := time.Now().Add(10 * time.Minute); changes.Load() < 3 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		// a change is told a moment after it can be seen
+	for deadline := time.Now().Add(10 * time.Minute); changes.Load() < 3 && time.Now().Before(deadline); time.Sleep(time.Millisecond) { // it is told a moment after it can be seen
 	}
 	if n := changes.Load(); n != 3 {
 		t.Errorf("%d changes of the status were told, want 3", n)
