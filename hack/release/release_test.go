@@ -113,7 +113,7 @@ func TestAReleaseIsStamped(t *testing.T) {
 	if got := strings.Join(images, " "); got != want {
 		t.Errorf("install.yaml names %s, want %s", got, want)
 	}
-	if !strings.HasPrefix(string(manifest), "# mcp-admin-operator v1.2.3.") || strings.Count(string(manifest), "\nkind: CustomResourceDefinition\n") != 3 {
+	if !strings.HasPrefix(string(manifest), "# mcp-admin-operator v1.2.3.") || strings.Count(string(manifest), "\nkind: CustomResourceDefinition\n") != 4 {
 		t.Errorf("install.yaml begins with %.200s", manifest)
 	}
 
