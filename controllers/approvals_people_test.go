@@ -130,6 +130,10 @@ func (w *world) newPersonIn(role, name string, groups []string, verbs ...string)
 		ObjectMeta: w.meta(role), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: name}},
 	})
+	// The API server knows a new right a moment later.
+	Eventually(func() error {
+		return c.List(context.Background(), &v1alpha1.MCPApprovalList{}, client.InNamespace(w.namespace))
+	}).Should(Succeed())
 	return &person{c, name, groups}
 }
 
