@@ -90,7 +90,11 @@ func (r *Reconciler) judge(ctx context.Context, e *v1alpha1.MCPEndpoint, a *v1al
 	if err != nil {
 		return 0, err
 	}
-	status := statusOf(a, compile.Rule(a, e, token, force, now), told, isTold, now)
+	var news *contract.Approval
+	if isTold {
+		news = &told.Approval
+	}
+	status := statusOf(a, compile.Rule(a, e, token, force, now), news, now)
 	if err := r.write(ctx, e, a, status); err != nil {
 		return 0, err
 	}

@@ -42,18 +42,14 @@ func AskedAnew(a *v1alpha1.MCPApproval, told *contract.Approval) bool {
 // Judge is the status of an approval where nobody but the program itself takes decisions, as there is no cluster. told is what the server
 // tells of the call; nil if nothing that was not told before.
 func Judge(a *v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, told *contract.Approval, now time.Time) v1alpha1.MCPApprovalStatus {
-	var of report
-	if told != nil {
-		of.Approval = *told
-	}
-	return statusOf(a, compile.Rule(a, e, token, compile.PolicyForce{}, now), of, told != nil, now)
+	return statusOf(a, compile.Rule(a, e, token, compile.PolicyForce{}, now), told, now)
 }
 
 // statusOf is an approval's status by what people decided and what the pods tell.
-func statusOf(a *v1alpha1.MCPApproval, ruling compile.Ruling, told report, isTold bool, now time.Time) v1alpha1.MCPApprovalStatus {
+func statusOf(a *v1alpha1.MCPApproval, ruling compile.Ruling, told *contract.Approval, now time.Time) v1alpha1.MCPApprovalStatus {
 	status := *a.Status.DeepCopy()
 	status.ObservedGeneration = a.Generation
-	if isTold && told.Reason != "" {
+	if told != nil && told.Reason != "" {
 		status.Reason = plain(told.Reason, contract.MaxApprovalReason)
 	}
 	status.Decisions = seenDecisions(a, ruling, now)
@@ -61,8 +57,8 @@ func statusOf(a *v1alpha1.MCPApproval, ruling compile.Ruling, told report, isTol
 	if state == v1alpha1.ApprovalExpired {
 		at = a.Spec.Request.ExpiryTime.Time
 	}
-	if isTold {
-		switch ended := moment(&told.Approval); {
+	if told != nil {
+		switch ended := moment(told); {
 		case told.State == contract.ApprovalExecuted && a.Status.State != v1alpha1.ApprovalExecuted:
 			state, reason, message, at = v1alpha1.ApprovalExecuted, v1alpha1.ApprovalReasonExecuted, "the call ran", ended
 			status.Call = plain(told.Call, 128)

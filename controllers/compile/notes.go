@@ -126,9 +126,9 @@ func (c *Compiler) policyNotes(notes []string, e *v1alpha1.MCPEndpoint) []string
 			if c.tokens[types.NamespacedName{Namespace: namespace, Name: own}] != nil {
 				continue
 			}
-			var known []string
+			var known []string // there may be thousands, and only the first notes have a hint
 			for key := range c.tokens {
-				if key.Namespace == namespace {
+				if len(notes) < maxHints && key.Namespace == namespace {
 					known = append(known, strings.TrimSuffix(name, own)+key.Name)
 				}
 			}

@@ -2,6 +2,7 @@ package approval
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -21,11 +22,15 @@ type policy struct {
 }
 
 func newPolicy(declared *contract.ApprovalPolicy, models *catalog.Catalog, inspector access.Token) *policy {
-	p := &policy{declared, declared.Problem}
-	if p.problem != "" {
+	p := &policy{ApprovalPolicy: declared}
+	if p.problem = cmp.Or(declared.Problem, p.fault(models, inspector)); p.problem != "" {
 		p.widen()
-		return p
 	}
+	return p
+}
+
+// fault says why the policy cannot be judged over these models; "" if it can.
+func (p *policy) fault(models *catalog.Catalog, inspector access.Token) string {
 	readable := 0
 	for _, m := range models.Models() {
 		if !m.Served() || len(p.Models) > 0 && !slices.Contains(p.Models, m.Name) {
@@ -35,16 +40,13 @@ func newPolicy(declared *contract.ApprovalPolicy, models *catalog.Catalog, inspe
 		if problem == "" {
 			readable++
 		} else if len(p.Models) > 0 {
-			p.problem = problem
-			p.widen()
-			return p
+			return problem
 		}
 	}
 	if readable == 0 && p.asksRows() && len(models.Models()) > 0 {
-		p.problem = "no model has the fields of when"
-		p.widen()
+		return "no model has the fields of when"
 	}
-	return p
+	return ""
 }
 
 // widen makes a policy that cannot be judged match each action if it names one: the name may be what is wrong.

@@ -242,12 +242,9 @@ func (r *Register) about(e *entry) *contract.Decision {
 func (r *Register) keepOnly(inForce map[string]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for digest, e := range r.entries {
+	for _, e := range r.entries {
 		if e.State == contract.ApprovalWaiting && slices.ContainsFunc(e.sums, func(sum string) bool { return !inForce[sum] }) {
-			delete(r.entries, digest)
-			if r.byRequest[e.request] == e {
-				delete(r.byRequest, e.request)
-			}
+			r.drop(e)
 		}
 	}
 }
@@ -255,13 +252,18 @@ func (r *Register) keepOnly(inForce map[string]bool) {
 // forget removes what ended, or was last asked for, long ago. What waits and is forgotten is not lost: its object stays, and the call
 // finds its decision by its digest. The caller holds the lock.
 func (r *Register) forget(now time.Time) {
-	for digest, e := range r.entries {
+	for _, e := range r.entries {
 		if last := e.lastTouched(); now.Sub(last) > keptAfter && (e.State != contract.ApprovalWaiting || now.After(e.waitsUntil)) {
-			delete(r.entries, digest)
-			if r.byRequest[e.request] == e {
-				delete(r.byRequest, e.request)
-			}
+			r.drop(e)
 		}
+	}
+}
+
+// drop removes an entry. The caller holds the lock.
+func (r *Register) drop(e *entry) {
+	delete(r.entries, e.Digest)
+	if r.byRequest[e.request] == e {
+		delete(r.byRequest, e.request)
 	}
 }
 
