@@ -108,8 +108,8 @@ test-timing: databases build kube-cluster ## Hold times: guesses of what policie
 	@MCP_TEST_TIMING=1 go run ./test/identity
 
 .PHONY: test-approvals
-test-approvals: more-databases ## Have agents ask for what other people must allow, on two pods over each engine, while rows change and people decide
-	@$(more_databases) $(suites) -rest approvals
+test-approvals: more-databases ## Have agents ask for what other people must allow, while rows change and people decide; kill 1,000 pods meanwhile
+	@MCP_TEST_KILLED_PODS=1000 $(more_databases) $(suites) -rest approvals
 
 .PHONY: test-faults
 test-faults: databases ## Do to served databases what happens to databases

@@ -79,6 +79,8 @@ type held struct {
 	met map[*policy]bool
 	// used is the approval by which the call is about to be committed; nil: none is needed.
 	used *contract.Approval
+	// spent reports whether the approval turned out to have been used by an earlier call.
+	spent bool
 	// done ends what Enter passed; nil if it passed nothing.
 	done func(bool)
 }
@@ -127,7 +129,7 @@ func (h *held) Transact(ctx context.Context, within time.Duration, do func(datab
 	changes := h.call.Changes
 	err := h.Store.Transact(ctx, within, func(tx database.Tx) error {
 		changes.Back(call.Mark{})
-		h.used, h.met = nil, nil
+		h.used, h.met, h.spent = nil, nil, false
 		if h.asksBefore() {
 			err := tx.Savepoint(ctx, func() error {
 				if err := do(tx); err != nil {
@@ -148,8 +150,11 @@ func (h *held) Transact(ctx context.Context, within time.Duration, do func(datab
 		}
 		return h.judge(tx, changes)
 	})
-	if err == nil && h.used != nil {
+	switch {
+	case err == nil && h.used != nil:
 		h.gate.register.executed(h.used, h.call.ID, h.call.Settings.Now())
+	case h.spent:
+		h.tellItRan()
 	}
 	return err
 }

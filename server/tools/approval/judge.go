@@ -137,7 +137,7 @@ func (h *held) use(tx database.Tx, d *contract.Decision) error {
 	table := h.call.Catalog.Idempotency()
 	row := database.Insert{Into: h.call.Token.Unscoped(table)}
 	for _, cell := range []struct{ name, value string }{
-		{"id", h.rowOf(d)}, {"token", h.call.Token.Caller()}, {"call", h.call.ID}, {"request", d.Digest},
+		{"id", h.rowOf(d.Digest, d.Name)}, {"token", h.call.Token.Caller()}, {"call", h.call.ID}, {"request", d.Digest},
 	} {
 		row.Set = append(row.Set, database.Assignment{Column: table.Column(cell.name), Value: cell.value})
 	}
@@ -149,22 +149,37 @@ func (h *held) use(tx database.Tx, d *contract.Decision) error {
 	_, err = tx.Insert(h.call.Ctx, &row, nil)
 	var failure *database.Error
 	if errors.As(err, &failure) && failure.Code == database.Violated && failure.Violation.Kind == database.UniqueViolation {
+		h.spent = true
 		return h.errUsed(d.Name)
 	}
 	return err
+}
+
+// tellItRan has the manager told of the call that used the approval up: the pod that ran it may have died before it told.
+func (h *held) tellItRan() {
+	table := h.call.Catalog.Idempotency()
+	id := table.Column("id")
+	rows, _, err := call.ReadAll[struct{ Call string }](h.call.Ctx, h.Store, &database.Select{
+		From: h.call.Token.Unscoped(table), Limit: 1, Order: []database.Order{{Column: id}},
+		Where:  database.Compare{Column: id, Op: database.Equal, Value: h.rowOf(h.used.Digest, h.used.Name)},
+		Output: []database.Output{{Name: "call", Columns: []*database.Column{table.Column("call")}}},
+	})
+	if err == nil && len(rows) == 1 { // otherwise the next repetition tells it
+		h.gate.register.executed(h.used, rows[0].Call, h.call.Settings.Now())
+	}
 }
 
 // giveBack takes back that an approval was used.
 func (h *held) giveBack(tx database.Tx, d *contract.Decision) error {
 	table := h.call.Catalog.Idempotency()
 	_, err := tx.Delete(h.call.Ctx, &database.Delete{From: h.call.Token.Unscoped(table),
-		Where: database.Compare{Column: table.Column("id"), Op: database.Equal, Value: h.rowOf(d)}})
+		Where: database.Compare{Column: table.Column("id"), Op: database.Equal, Value: h.rowOf(d.Digest, d.Name)}})
 	return err
 }
 
 // rowOf is the id of the row that says that an approval was used. No key of a caller has it: those are hashes of three texts.
-func (h *held) rowOf(d *contract.Decision) string {
-	return call.HashOf("approval", h.call.Settings.Endpoint, d.Digest, d.Name)
+func (h *held) rowOf(digest, name string) string {
+	return call.HashOf("approval", h.call.Settings.Endpoint, digest, name)
 }
 
 // approval is what the manager is told of a call.

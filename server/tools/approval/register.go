@@ -202,9 +202,12 @@ func (r *Register) executed(a *contract.Approval, id string, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entries[a.Digest]
-	if e == nil { // it was asked for on another pod
+	switch {
+	case e == nil: // it was asked for on another pod
 		e = &entry{Approval: *a}
 		r.entries[a.Digest] = e
+	case e.State == contract.ApprovalExecuted && e.Call == id:
+		return
 	}
 	e.State, e.Call, e.Ended = contract.ApprovalExecuted, id, &now
 	r.changed(e)
