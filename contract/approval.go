@@ -31,6 +31,17 @@ type ApprovalPolicy struct {
 	Sum string `json:"sum"`
 	// Problem is why the policy cannot be judged as it is written; "" if it can. It then matches everything of its operations.
 	Problem string `json:"problem,omitempty"`
+	// Notify is told of the calls that wait for the policy; nil: nobody is. Sum says nothing of it.
+	Notify *ApprovalNotify `json:"notify,omitempty"`
+}
+
+// ApprovalNotify is a webhook that is told of calls that wait.
+type ApprovalNotify struct {
+	Webhook
+	// States are the states of an Approval that it is told of.
+	States []string `json:"states"`
+	// PageURL is where people open the page; "" if nobody said so.
+	PageURL string `json:"pageURL,omitempty"`
 }
 
 // RequiresApprovals stands in Requires of a Config that has Approvals: a server that does not know them would ask nobody.
@@ -218,6 +229,9 @@ func (p *ApprovalPolicy) check(fail fault) {
 		if len(raw) > 0 && (raw[0] != '{' || !json.Valid(raw) || len(raw) > maxMeaning) {
 			fail(fmt.Sprintf("when.%s", []string{"before", "after"}[i]), "is no JSON object of at most %d bytes", maxMeaning)
 		}
+	}
+	if p.Notify != nil {
+		p.Notify.check(fail.at("notify"))
 	}
 }
 

@@ -197,12 +197,12 @@ type Action struct {
 	Description string `json:"description,omitempty"`
 	// Requires are verbs. A token needs all of them if none of its rules names the action. Empty: only a rule that names
 	// the action grants it.
-	Requires   []string       `json:"requires,omitempty"`
-	Confirm    *Confirmation  `json:"confirm,omitempty"`
-	Parameters []Parameter    `json:"parameters,omitempty"`
-	Update     *UpdateAction  `json:"update,omitempty"`
-	SQL        *SQLAction     `json:"sql,omitempty"`
-	Webhook    *WebhookAction `json:"webhook,omitempty"`
+	Requires   []string      `json:"requires,omitempty"`
+	Confirm    *Confirmation `json:"confirm,omitempty"`
+	Parameters []Parameter   `json:"parameters,omitempty"`
+	Update     *UpdateAction `json:"update,omitempty"`
+	SQL        *SQLAction    `json:"sql,omitempty"`
+	Webhook    *Webhook      `json:"webhook,omitempty"`
 }
 
 // Confirmation makes an action ask first.
@@ -276,8 +276,8 @@ type Report struct {
 	IgnoresPolicies bool `json:"ignoresPolicies,omitempty"`
 }
 
-// WebhookAction posts the selection to a fixed URL.
-type WebhookAction struct {
+// Webhook is a service that is called: with the selection of an action, or with the news of a call that waits.
+type Webhook struct {
 	URL string `json:"url"`
 	// Headers go with the request; SigningKey makes its HMAC header. Both are secret.
 	Headers    map[string]string `json:"headers,omitempty"`

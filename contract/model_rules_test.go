@@ -22,7 +22,7 @@ func TestAModelThatIsBeyondAMarkerIsNotValid(t *testing.T) {
 			m.Reports = []Report{r}
 		}
 	}
-	webhook := func(w WebhookAction) func(*Model) {
+	webhook := func(w Webhook) func(*Model) {
 		return func(m *Model) { m.Actions = []Action{{Name: "send", Webhook: &w}} }
 	}
 	for _, test := range []struct {
@@ -63,9 +63,9 @@ func TestAModelThatIsBeyondAMarkerIsNotValid(t *testing.T) {
 		{"actions[0].requires", func(m *Model) { m.Actions[0].Requires = []string{Wildcard} }},
 		{"actions[0].parameters[0].type", func(m *Model) { m.Actions[0].Parameters = []Parameter{{Name: "n", Type: "Number"}} }},
 		{"actions[0].sql: a statement is empty", func(m *Model) { m.Actions[0].SQL.More = []string{""} }},
-		{"actions[0].webhook.url", webhook(WebhookAction{URL: "ftp://example.com", Timeout: 1})},
-		{"actions[0].webhook.url", webhook(WebhookAction{URL: "https://", Timeout: 1})},
-		{"actions[0].webhook.timeout", webhook(WebhookAction{URL: "https://example.com"})},
+		{"actions[0].webhook.url", webhook(Webhook{URL: "ftp://example.com", Timeout: 1})},
+		{"actions[0].webhook.url", webhook(Webhook{URL: "https://", Timeout: 1})},
+		{"actions[0].webhook.timeout", webhook(Webhook{URL: "https://example.com"})},
 		{"actions[0].update.set[0].source", update(UpdateAction{Set: []ActionAssignment{{Field: "title", Source: "Guess"}}})},
 		{"actions[0].update.set[0].parameter", update(UpdateAction{Set: []ActionAssignment{{Field: "title", Source: SourceParameter, Parameter: "x"}}}, Parameter{Name: "y", Type: TypeString})},
 		{"actions[0].update.where[0]: only row policies", where(Filter{Field: "title", TokenAttribute: "region"})},

@@ -39,6 +39,8 @@ type Status struct {
 	ApprovalsSerial string `json:"approvalsSerial,omitempty"`
 	// ApprovalProblems say of approval policies, "name: why", that they cannot be judged by the database as it is.
 	ApprovalProblems []string `json:"approvalProblems,omitempty"`
+	// NotifyProblem is why a webhook was not told of calls that wait, by the newest attempt; "" if it was.
+	NotifyProblem string `json:"notifyProblem,omitempty"`
 }
 
 // Refusal says why a part of the Config was not applied.

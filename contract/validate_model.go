@@ -176,13 +176,18 @@ func (a *Action) check(fail fault) {
 	if a.SQL != nil && slices.Contains(a.SQL.All(), "") {
 		fail("sql", "a statement is empty")
 	}
-	if w := a.Webhook; w != nil {
-		if u, err := url.Parse(w.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			fail("webhook.url", "is no http or https URL with a host")
-		}
-		if w.Timeout <= 0 {
-			fail("webhook.timeout", "must be positive, is %s", time.Duration(w.Timeout))
-		}
+	if a.Webhook != nil {
+		a.Webhook.check(fail.at("webhook"))
+	}
+}
+
+// check says what in the webhook no server could work with.
+func (w *Webhook) check(fail fault) {
+	if u, err := url.Parse(w.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		fail("url", "is no http or https URL with a host")
+	}
+	if w.Timeout <= 0 {
+		fail("timeout", "must be positive, is %s", time.Duration(w.Timeout))
 	}
 }
 

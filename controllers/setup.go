@@ -332,6 +332,9 @@ func addIndexes(mgr manager.Manager) error {
 			}
 			return names
 		}},
+		{&v1alpha1.MCPEndpoint{}, cluster.NotifyIndex, func(o client.Object) []string {
+			return cluster.NotifySecretNames(o.(*v1alpha1.MCPEndpoint))
+		}},
 		{&v1alpha1.MCPEndpoint{}, cluster.ConfigMapIndex, func(o client.Object) []string {
 			if sqlite := o.(*v1alpha1.MCPEndpoint).Spec.Database.SQLite; sqlite != nil && sqlite.InitConfigMapRef != nil {
 				return []string{sqlite.InitConfigMapRef.Name}

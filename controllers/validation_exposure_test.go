@@ -247,7 +247,7 @@ var _ = Describe("The API server and admission, of an exposure,", func() {
 			a.Parameters[0].Choices = []v1alpha1.Choice{{Value: "x"}, {Value: "x", Label: "y"}}
 		}),
 		Entry("of no kind", false, func(a *v1alpha1.ActionSpec) { a.Update = nil }),
-		Entry("of two kinds", false, func(a *v1alpha1.ActionSpec) { a.Webhook = &v1alpha1.WebhookActionSpec{URL: "http://billing/x"} }),
+		Entry("of two kinds", false, func(a *v1alpha1.ActionSpec) { a.Webhook = &v1alpha1.WebhookSpec{URL: "http://billing/x"} }),
 		Entry("that sets nothing", false, func(a *v1alpha1.ActionSpec) { a.Update.Set = nil }),
 		Entry("that sets a field twice", false, func(a *v1alpha1.ActionSpec) { a.Update.Set = append(a.Update.Set, a.Update.Set[0]) }),
 		Entry("that sets from nowhere", false, func(a *v1alpha1.ActionSpec) { a.Update.Set[0].Source = "" }),
@@ -325,7 +325,7 @@ var _ = Describe("The API server and admission, of an exposure,", func() {
 // hook makes an action a webhook.
 func hook(url string, timeout *time.Duration) func(*v1alpha1.ActionSpec) {
 	return func(a *v1alpha1.ActionSpec) {
-		a.Update, a.Webhook = nil, &v1alpha1.WebhookActionSpec{URL: url}
+		a.Update, a.Webhook = nil, &v1alpha1.WebhookSpec{URL: url}
 		if timeout != nil {
 			a.Webhook.Timeout = &metav1.Duration{Duration: *timeout}
 		}

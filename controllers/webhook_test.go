@@ -18,17 +18,17 @@ var _ = Describe("A webhook", func() {
 	It("waits for its Secret, has what that one says at present, and tells none of it", func() {
 		w := newWorld()
 		exposure := w.exposure("order", "shop")
-		exposure.Spec.Actions = []v1alpha1.ActionSpec{{Name: "send", Webhook: &v1alpha1.WebhookActionSpec{
+		exposure.Spec.Actions = []v1alpha1.ActionSpec{{Name: "send", Webhook: &v1alpha1.WebhookSpec{
 			URL: "http://billing.shop.svc:8080/send", HeadersSecretRef: &v1alpha1.SecretReference{Name: "hook"},
 		}}}
 		endpoint := w.endpoint("shop")
 		w.create(exposure, endpoint)
 		w.runServer("shop", "shop-0")
-		sent := func() *contract.WebhookAction {
+		sent := func() *contract.Webhook {
 			for _, m := range w.config("shop").Models {
 				return m.Actions[0].Webhook
 			}
-			return &contract.WebhookAction{}
+			return &contract.Webhook{}
 		}
 
 		Eventually(reads(exposure, "Ready")).Should(Equal("False SecretNotFound"))
@@ -83,5 +83,43 @@ var _ = Describe("A row policy", func() {
 		edit(endpoint, func(e *v1alpha1.MCPEndpoint) { e.Spec.Groups = append(e.Spec.Groups, v1alpha1.Group{Name: "clerks"}) })
 		expectReady(order)
 		Expect(w.config("shop").Endpoint.SealKey).To(Equal(key))
+	})
+})
+
+var _ = Describe("The webhook of an approval policy", func() {
+	It("has what its Secret says at present, and what is not told of calls that wait is a note of the endpoint", func() {
+		w := newWorld()
+		endpoint := w.endpoint("shop")
+		endpoint.Spec.Idempotency = &v1alpha1.IdempotencySpec{Table: v1alpha1.TableReference{Name: "answers"}}
+		endpoint.Spec.Approvals = []v1alpha1.ApprovalPolicy{{Name: "all", Notify: &v1alpha1.ApprovalNotify{
+			WebhookSpec: v1alpha1.WebhookSpec{URL: "http://chat.shop.svc:8080/", HeadersSecretRef: &v1alpha1.SecretReference{Name: "hook"}}, PageURL: "https://mcp.example.com",
+		}}}
+		w.create(endpoint)
+		server := w.runServer("shop", "shop-0")
+		notify := func() *contract.ApprovalNotify { return w.config("shop").Endpoint.Approvals[0].Notify }
+		notes := func() []string {
+			Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(endpoint), endpoint)).To(Succeed())
+			return endpoint.Status.Notes
+		}
+		const untold = "not everybody is told of calls that wait: "
+
+		Eventually(notes).Should(ConsistOf(untold + `the webhook of the approval policy all cannot be called: Secret "hook" does not exist`))
+		Expect(notify().Problem).To(Equal(`Secret "hook" does not exist`))
+		Expect(notify().States).To(Equal([]string{"Waiting"}))
+		Expect(notify().PageURL).To(Equal("https://mcp.example.com"))
+		sum := w.config("shop").Endpoint.Approvals[0].Sum
+
+		secret := &corev1.Secret{ObjectMeta: w.meta("hook"), StringData: map[string]string{"Authorization": "Bearer hush-header", "signing-key": "hush-key"}}
+		secret.Annotations = map[string]string{v1alpha1.WebhookHostAnnotation: "chat.shop.svc:8080"}
+		w.create(secret)
+		Eventually(notes).Should(BeEmpty())
+		Expect(notify().Headers).To(Equal(map[string]string{"Authorization": "Bearer hush-header"}))
+		Expect(notify().SigningKey).To(Equal("hush-key"))
+
+		server.change(func(s *fakeServer) { s.status.NotifyProblem = "the webhook of the approval policy all answered 503" })
+		Eventually(notes).Should(ConsistOf(untold + "the webhook of the approval policy all answered 503"))
+		edit(secret, func(s *corev1.Secret) { s.Data["signing-key"] = []byte("hush-other") })
+		Eventually(func() string { return notify().SigningKey }).Should(Equal("hush-other"))
+		Expect(w.config("shop").Endpoint.Approvals[0].Sum).To(Equal(sum), "calls that wait go on waiting, whoever is told of them")
 	})
 })

@@ -219,7 +219,7 @@ func TestAWebhookIsToldTheMCPTokenAndTheSubject(t *testing.T) {
 	t.Cleanup(hook.Close)
 	o := officeOnSQLite(t, func(c *contract.Config) {
 		c.Models[0].Actions = []contract.Action{{
-			Name: "send", Requires: []string{"view"}, Webhook: &contract.WebhookAction{URL: hook.URL, Timeout: contract.Duration(30 * time.Second)},
+			Name: "send", Requires: []string{"view"}, Webhook: &contract.Webhook{URL: hook.URL, Timeout: contract.Duration(30 * time.Second)},
 		}}
 		c.Tokens[slices.IndexFunc(c.Tokens, func(t contract.Token) bool { return t.Name == "viewer" })].Rules = everything
 	})

@@ -53,6 +53,7 @@ type core struct {
 	// publishes what they found out.
 	verifier      *identity.Verifier
 	waiting       *approval.Register
+	notices       *notices
 	statusChanged chan struct{}
 
 	// certificate is nil if the endpoint's port does not speak TLS.
@@ -108,7 +109,8 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		c.audit.Lost, c.audit.Receiver = (&lostLines{log: s.Log, metrics: metrics}).tell, c.sender
 		c.audit.Changed = func() { wake(c.statusChanged) }
 	}
-	c.waiting = approval.NewRegister(func() { wake(c.statusChanged) })
+	c.notices = newNotices(s.Log, c.hooks, metrics, func() { wake(c.statusChanged) })
+	c.waiting = approval.NewRegister(func() { wake(c.statusChanged) }, c.notices.send)
 	c.verifier = newVerifier(s, func() { wake(c.statusChanged) })
 	c.known.Store(&source.Update{})
 	c.publish()
@@ -131,6 +133,7 @@ func (c *core) apply(update source.Update) {
 	}
 	if update.Config != nil {
 		c.audit.Use(auditSettings(&update.Config.Endpoint))
+		c.notices.use(&update.Config.Endpoint)
 	}
 	c.readTokens(before, &update)
 	c.configureVerifier(&update)
@@ -281,7 +284,7 @@ func (c *core) publish() {
 		status.Ready = c.ready && status.Certificate.InUse
 	}
 	if s := c.snapshot.Load(); s != nil {
-		status.ApprovalProblems = s.ApprovalProblems()
+		status.ApprovalProblems, status.NotifyProblem = s.ApprovalProblems(), c.notices.problem()
 		status.Revision, status.Models, status.TokenParts = s.Config().Revision, c.models.all, c.tokens.Revisions()
 	}
 	c.metrics.Config(status.Revision, status.Refused != nil)

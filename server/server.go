@@ -82,6 +82,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer core.close()
 	defer core.tracer.Close()
 	defer core.sender.Close()
+	defer core.notices.sender.Close()
 	usage := access.NewUsage(time.Now())
 	handler := mcp.NewHandler(mcp.Options{
 		Endpoint:        core.endpoint,

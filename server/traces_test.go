@@ -59,7 +59,7 @@ func TestATraceFromTheAgentToTheWebhook(t *testing.T) {
 			c := traced(url(), protocol, func(s *contract.Tracing) { s.Headers = true })
 			c.Models[0].Actions = []contract.Action{{
 				Name: "announce", Description: "tells", Requires: []string{"view"},
-				Webhook: &contract.WebhookAction{URL: hook.URL + "/a-secret-path", Timeout: contract.Duration(time.Minute)},
+				Webhook: &contract.Webhook{URL: hook.URL + "/a-secret-path", Timeout: contract.Duration(time.Minute)},
 			}}
 			r := start(t, func(s *server.Server, _ *running) {
 				s.LocalWebhooks = true

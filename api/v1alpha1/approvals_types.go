@@ -47,6 +47,28 @@ type ApprovalPolicy struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('1m') && duration(self) <= duration('168h')",message="must be a duration such as 30m, 1h or 24h, between 1m and 168h (7 days)"
 	KeepFor *metav1.Duration `json:"keepFor,omitempty"`
+	// notify is a webhook that is told of the calls that wait for this policy, so that a chat can lead people to them. It gets an event
+	// without values of rows. Whether it answers changes nothing for the call.
+	// +optional
+	Notify *ApprovalNotify `json:"notify,omitempty"`
+}
+
+// ApprovalNotify is a webhook that is told of calls that wait. It gets a CloudEvent for each state that a call comes into, signed as
+// webhooks of actions are.
+type ApprovalNotify struct {
+	WebhookSpec `json:",inline"`
+	// states are the states that it is told of. Waiting alone when absent.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=7
+	States []ApprovalState `json:"states,omitempty"`
+	// pageURL is where people open the page in the cluster. The event then has the address of the call's screen there.
+	// +optional
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment"
+	PageURL string `json:"pageURL,omitempty"`
 }
 
 // ApprovalMatch says which calls wait. Each field that is given must match.

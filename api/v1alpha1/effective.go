@@ -133,7 +133,7 @@ func (a *ActionSpec) EffectiveRequires() []RequiredVerb {
 }
 
 // EffectiveTimeout is the longest that the webhook may take.
-func (w *WebhookActionSpec) EffectiveTimeout() time.Duration {
+func (w *WebhookSpec) EffectiveTimeout() time.Duration {
 	if w.Timeout != nil {
 		return w.Timeout.Duration
 	}

@@ -47,6 +47,14 @@ func (p *ApprovalPolicy) EffectiveApproverGroups() []string {
 	return p.Approvers.Groups
 }
 
+// EffectiveStates are the states of calls that the webhook is told of.
+func (n *ApprovalNotify) EffectiveStates() []ApprovalState {
+	if len(n.States) > 0 {
+		return n.States
+	}
+	return []ApprovalState{ApprovalWaiting}
+}
+
 // FindApproval is the endpoint's policy of a name; nil if it has none.
 func (s *MCPEndpointSpec) FindApproval(name string) *ApprovalPolicy {
 	for i := range s.Approvals {

@@ -153,6 +153,11 @@ var Server = []Metric{
 		Alerts:   []string{"MCPAuditLinesLost"},
 	},
 	{
+		Name:     "mcp_admin_approval_events_total",
+		Meaning:  "events about calls that wait for people, for the webhooks of approval policies, by `outcome`: sent, lost (given up after some minutes)",
+		Question: `sum by (namespace, mcpadmin_dev_endpoint) (increase(mcp_admin_approval_events_total{outcome="lost"}[1h])) > 0`,
+	},
+	{
 		Name:     "mcp_admin_tokens_in_force",
 		Meaning:  "tokens that are let in",
 		Question: `max by (namespace, mcpadmin_dev_endpoint) (mcp_admin_tokens_in_force)`,

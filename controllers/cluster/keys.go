@@ -23,6 +23,7 @@ const (
 	EndpointIndex  = "endpoint"
 	ForeignIndex   = "foreign"
 	SecretIndex    = "secret"
+	NotifyIndex    = "notify"
 	ConfigMapIndex = "configMap"
 )
 

@@ -189,7 +189,7 @@ func keysOf(list client.ObjectList) []types.NamespacedName {
 	return keys
 }
 
-// OfWebhooks are the endpoints of the exposures whose webhooks name the event's Secret.
+// OfWebhooks are the endpoints whose webhooks, or whose exposures' webhooks, name the event's Secret.
 func OfWebhooks(cached client.Reader) func(context.Context, client.Object) []types.NamespacedName {
 	return func(ctx context.Context, o client.Object) []types.NamespacedName {
 		var found v1alpha1.MCPModelExposureList
@@ -197,7 +197,12 @@ func OfWebhooks(cached client.Reader) func(context.Context, client.Object) []typ
 			ctrl.LoggerFrom(ctx).Error(err, "Exposures whose webhooks name a Secret could not be listed")
 			return nil
 		}
-		var keys []types.NamespacedName
+		var told v1alpha1.MCPEndpointList
+		if err := cached.List(ctx, &told, client.InNamespace(o.GetNamespace()), client.MatchingFields{NotifyIndex: o.GetName()}); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Endpoints whose webhooks name a Secret could not be listed")
+			return nil
+		}
+		keys := keysOf(&told)
 		for i := range found.Items {
 			keys = append(keys, EndpointOf(o.GetNamespace(), found.Items[i].Spec.EndpointRef))
 		}

@@ -12,3 +12,14 @@ func WebhookSecretNames(e *v1alpha1.MCPModelExposure) []string {
 	}
 	return names
 }
+
+// NotifySecretNames are the Secrets that the webhooks of an endpoint's approval policies name, each as often as they do.
+func NotifySecretNames(e *v1alpha1.MCPEndpoint) []string {
+	var names []string
+	for i := range e.Spec.Approvals {
+		if notify := e.Spec.Approvals[i].Notify; notify != nil && notify.HeadersSecretRef != nil {
+			names = append(names, notify.HeadersSecretRef.Name)
+		}
+	}
+	return names
+}

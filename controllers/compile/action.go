@@ -89,21 +89,70 @@ func actionEntry(a *v1alpha1.ActionSpec) contract.Action {
 	return entry
 }
 
-// entry is the entry of a webhook, with the headers and the key of its Secret, or with the problem that keeps it from
-// being called.
-func (w webhooks) entry(e *v1alpha1.MCPModelExposure, a *v1alpha1.ActionSpec) (*contract.WebhookAction, Lack) {
-	entry := &contract.WebhookAction{URL: a.Webhook.URL, Timeout: contract.Duration(a.Webhook.EffectiveTimeout())}
-	ref := a.Webhook.HeadersSecretRef
+// entry is the entry of an action's webhook.
+func (w webhooks) entry(e *v1alpha1.MCPModelExposure, a *v1alpha1.ActionSpec) (*contract.Webhook, Lack) {
+	entry := &contract.Webhook{}
+	lack := w.fill(entry, a.Webhook, func(old *contract.Config) *contract.Webhook {
+		model := old.FindModel(e.Name, string(e.UID))
+		if model == nil {
+			return nil
+		}
+		i := slices.IndexFunc(model.Actions, func(old contract.Action) bool { return old.Name == a.Name })
+		if i < 0 {
+			return nil
+		}
+		return model.Actions[i].Webhook
+	})
+	return entry, lack
+}
+
+// notifyEntries gives the entries of an endpoint's policies the webhooks that are told of calls that wait, and returns what the first of
+// them lacks that lacks something: nobody is told then, and the policy holds back what it always does.
+func (w webhooks) notifyEntries(e *v1alpha1.MCPEndpoint, policies []contract.ApprovalPolicy) Lack {
+	var lack Lack
+	for i := range policies {
+		p := &policies[i]
+		spec := e.Spec.FindApproval(p.Name)
+		if spec == nil || spec.Notify == nil {
+			continue
+		}
+		p.Notify = &contract.ApprovalNotify{PageURL: spec.Notify.PageURL}
+		for _, state := range spec.Notify.EffectiveStates() {
+			p.Notify.States = append(p.Notify.States, string(state))
+		}
+		slices.Sort(p.Notify.States)
+		missing := w.fill(&p.Notify.Webhook, &spec.Notify.WebhookSpec, func(old *contract.Config) *contract.Webhook {
+			for j := range old.Endpoint.Approvals {
+				if before := &old.Endpoint.Approvals[j]; before.Name == p.Name && before.Notify != nil {
+					return &before.Notify.Webhook
+				}
+			}
+			return nil
+		})
+		if lack == (Lack{}) && missing != (Lack{}) {
+			lack = Lack{missing.Reason, fmt.Sprintf("the webhook of the approval policy %s cannot be called: %s", p.Name, missing.Message)}
+		}
+	}
+	return lack
+}
+
+// fill makes the entry of a webhook, with the headers and the key of its Secret, or with the problem that keeps it from being called.
+// before finds the entry in a Config.
+func (w webhooks) fill(entry *contract.Webhook, spec *v1alpha1.WebhookSpec, before func(*contract.Config) *contract.Webhook) Lack {
+	entry.URL, entry.Timeout = spec.URL, contract.Duration(spec.EffectiveTimeout())
+	ref := spec.HeadersSecretRef
 	if ref == nil {
-		return entry, Lack{}
+		return Lack{}
 	}
 	secret, exists := w.secrets[ref.Name]
 	lack := Lack{}
 	switch {
 	case secret.Unsure:
-		if before := w.before(e, a); before != nil {
-			entry.Headers, entry.SigningKey = before.Headers, before.SigningKey
-			return entry, Lack{}
+		if w.previous != nil { // the same URL, which could be called
+			if old := before(w.previous); old != nil && old.URL == spec.URL && old.Problem == "" {
+				entry.Headers, entry.SigningKey = old.Headers, old.SigningKey
+				return Lack{}
+			}
 		}
 		lack = Lack{v1alpha1.ReasonSecretNotFound, fmt.Sprintf("Secret %q could not be read; it is tried again", ref.Name)}
 	case !exists:
@@ -115,26 +164,7 @@ func (w webhooks) entry(e *v1alpha1.MCPModelExposure, a *v1alpha1.ActionSpec) (*
 		}
 	}
 	entry.Problem = lack.Message
-	return entry, lack
-}
-
-// before is the webhook's entry in the previous Config, where it went to the same URL and could be called.
-func (w webhooks) before(e *v1alpha1.MCPModelExposure, a *v1alpha1.ActionSpec) *contract.WebhookAction {
-	if w.previous == nil {
-		return nil
-	}
-	model := w.previous.FindModel(e.Name, string(e.UID))
-	if model == nil {
-		return nil
-	}
-	i := slices.IndexFunc(model.Actions, func(old contract.Action) bool { return old.Name == a.Name })
-	if i < 0 {
-		return nil
-	}
-	if old := model.Actions[i].Webhook; old != nil && old.URL == a.Webhook.URL && old.Problem == "" {
-		return old
-	}
-	return nil
+	return lack
 }
 
 // headers are the headers and the signing key of a webhook's Secret, or what is wrong with it. What is wrong names keys

@@ -16,7 +16,7 @@ import (
 // ApprovalSum stands for all that a policy says about who must allow what: approvals of one that says something else are good for nothing.
 func ApprovalSum(p *v1alpha1.ApprovalPolicy) string {
 	said := *p
-	said.KeepFor = nil
+	said.KeepFor, said.Notify = nil, nil
 	text, err := json.Marshal(&said)
 	if err != nil {
 		return "" // what is no JSON: no server takes a policy without a sum

@@ -28,7 +28,7 @@ type Inputs struct {
 	// Credentials hold what the caller found out about the tokens' texts. A token without an entry has not been looked up
 	// yet.
 	Credentials map[types.NamespacedName]Credential
-	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
+	// Webhooks are the Secrets that webhooks of the endpoint and its exposures name, by their names. One without an entry does not exist.
 	Webhooks map[string]WebhookSecret
 	// StatusKey protects the pods' /status; SealKey, 32 bytes in base64, cursors and confirmation tokens. Both are made
 	// once, and then taken from Previous.

@@ -75,7 +75,7 @@ type Objects struct {
 	// token was not looked up yet. Such a token keeps the hashes that the stored Config has for it, so that a manager that
 	// has just started drops no living token.
 	Credential func(*v1alpha1.MCPToken) *Credential
-	// Webhooks are the Secrets that the exposures' webhooks name, by their names. One without an entry does not exist.
+	// Webhooks are the Secrets that webhooks of the endpoint and its exposures name, by their names. One without an entry does not exist.
 	Webhooks map[string]WebhookSecret
 	// Decisions are what people decided about calls of the tokens, the oldest first.
 	Decisions map[types.NamespacedName][]contract.Decision
@@ -170,9 +170,14 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 	}
 	c.compiled, c.again = sources, false
 	entry, groups := c.endpointEntry(in.Endpoint), groupEntries(in.Endpoint)
-	endpoint := judgeEndpoint(in.Endpoint, &entry, groups)
-	exposures := map[types.NamespacedName]Verdict{}
 	previous := c.main
+	hooks := newWebhooks(sources.webhooks, previous)
+	untold := hooks.notifyEntries(in.Endpoint, entry.Approvals)
+	endpoint := judgeEndpoint(in.Endpoint, &entry, groups)
+	if endpoint.Accepted {
+		endpoint.Lack = untold
+	}
+	exposures := map[types.NamespacedName]Verdict{}
 	if !endpoint.Accepted && previous == nil {
 		changed := edited || !reflect.DeepEqual(endpoint, c.endpoint)
 		c.endpoint = endpoint
@@ -193,7 +198,7 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 	if len(main.Endpoint.Approvals) > 0 {
 		main.Requires = []string{contract.RequiresApprovals}
 	}
-	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, exposed, newWebhooks(sources.webhooks, previous), c.most, served(previous), exposures)
+	main.Models, main.Endpoint.WithheldTables = compileModels(in.Endpoint, exposed, hooks, c.most, served(previous), exposures)
 	if endpoint.Accepted {
 		judgeApprovals(main.Endpoint.Approvals, main.Models, groupNames(in.Endpoint))
 	}

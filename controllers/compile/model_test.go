@@ -59,7 +59,7 @@ func everything(s *v1alpha1.MCPModelExposureSpec) {
 			},
 		},
 		{Name: "recompute", SQL: &v1alpha1.SQLActionSpec{Statement: "update orders set total = 0 where number in (:ids)"}},
-		{Name: "send", Requires: []v1alpha1.RequiredVerb{"view"}, Webhook: &v1alpha1.WebhookActionSpec{URL: "http://billing/send"}},
+		{Name: "send", Requires: []v1alpha1.RequiredVerb{"view"}, Webhook: &v1alpha1.WebhookSpec{URL: "http://billing/send"}},
 	}
 	s.Limits.MaxBulkItems = 7
 }
@@ -110,7 +110,7 @@ func TestAnEntryHoldsAllThatAnExposureSays(t *testing.T) {
 				},
 			},
 			{Name: "recompute", SQL: &contract.SQLAction{Statement: "update orders set total = 0 where number in (:ids)"}},
-			{Name: "send", Requires: []string{"view"}, Webhook: &contract.WebhookAction{URL: "http://billing/send", Timeout: ten}},
+			{Name: "send", Requires: []string{"view"}, Webhook: &contract.Webhook{URL: "http://billing/send", Timeout: ten}},
 		},
 		TotalCount: "Auto", DefaultPageSize: 100, MaxPageSize: 1000, MaxBulkItems: 7,
 	}
@@ -264,7 +264,7 @@ func TestAWebhookHasWhatItsSecretHolds(t *testing.T) {
 }
 
 func webhook(url string) v1alpha1.ActionSpec {
-	return v1alpha1.ActionSpec{Name: "send", Webhook: &v1alpha1.WebhookActionSpec{
+	return v1alpha1.ActionSpec{Name: "send", Webhook: &v1alpha1.WebhookSpec{
 		URL: url, HeadersSecretRef: &v1alpha1.SecretReference{Name: "hook"}, Timeout: &metav1.Duration{Duration: time.Second},
 	}}
 }

@@ -87,7 +87,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	exposures := r.Exposures.Of(request.NamespacedName)
-	webhooks, webhookError := r.Webhooks.resolve(ctx, request.NamespacedName, exposures)
+	webhooks, webhookError := r.Webhooks.resolve(ctx, endpoint, exposures)
 	tokens, changed, err := r.changedTokens(ctx, endpoint, p)
 	if err != nil {
 		return ctrl.Result{}, err

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// WebhookSecrets reads the Secrets that the webhooks of an endpoint's exposures name. It is safe for concurrent use.
+// WebhookSecrets reads the Secrets that the webhooks of an endpoint and its exposures name. It is safe for concurrent use.
 type WebhookSecrets struct {
 	// Cached has the Secrets' metadata; Live is the API server.
 	Cached, Live client.Reader
@@ -30,25 +30,28 @@ type readWebhookSecret struct {
 
 // resolve returns the Secrets by their names. A Secret that could not be read is marked so, and the error says why; the
 // others are returned all the same.
-func (w *WebhookSecrets) resolve(ctx context.Context, endpoint types.NamespacedName, exposures []*v1alpha1.MCPModelExposure) (map[string]compile.WebhookSecret, error) {
+func (w *WebhookSecrets) resolve(ctx context.Context, e *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPModelExposure) (map[string]compile.WebhookSecret, error) {
+	endpoint := cluster.KeyOf(e)
 	last, _ := w.read.Get(endpoint)
 	asked, found := map[string]bool{}, map[string]compile.WebhookSecret{}
 	read := map[string]readWebhookSecret{}
 	var errs []error
+	names := cluster.NotifySecretNames(e)
 	for i := range exposures {
-		for _, name := range cluster.WebhookSecretNames(exposures[i]) {
-			if asked[name] {
-				continue
-			}
-			asked[name] = true
-			secret, err := w.readGiven(ctx, types.NamespacedName{Namespace: endpoint.Namespace, Name: name}, last[name])
-			switch {
-			case err != nil:
-				errs = append(errs, err)
-				found[name] = compile.WebhookSecret{Unsure: true}
-			case secret != nil:
-				found[name], read[name] = secret.found, *secret
-			}
+		names = append(names, cluster.WebhookSecretNames(exposures[i])...)
+	}
+	for _, name := range names {
+		if asked[name] {
+			continue
+		}
+		asked[name] = true
+		secret, err := w.readGiven(ctx, types.NamespacedName{Namespace: endpoint.Namespace, Name: name}, last[name])
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+			found[name] = compile.WebhookSecret{Unsure: true}
+		case secret != nil:
+			found[name], read[name] = secret.found, *secret
 		}
 	}
 	if w.read.Set(endpoint, read); len(read) == 0 {

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -47,12 +46,12 @@ func TestTheSecretOfAWebhookIsReadWhenItChanged(t *testing.T) {
 	exposures := []*v1alpha1.MCPModelExposure{{}, {}}
 	for i := range exposures { // both name the Secret, one of them twice
 		for range i + 1 {
-			exposures[i].Spec.Actions = append(exposures[i].Spec.Actions, v1alpha1.ActionSpec{Webhook: &v1alpha1.WebhookActionSpec{
+			exposures[i].Spec.Actions = append(exposures[i].Spec.Actions, v1alpha1.ActionSpec{Webhook: &v1alpha1.WebhookSpec{
 				HeadersSecretRef: &v1alpha1.SecretReference{Name: "hook"},
 			}})
 		}
 	}
-	endpoint := types.NamespacedName{Namespace: "shop", Name: "shop"}
+	endpoint := &v1alpha1.MCPEndpoint{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "shop"}}
 	cached, live := &oneSecret{}, &oneSecret{}
 	w := &WebhookSecrets{Cached: cached, Live: live}
 	for _, step := range []struct {

@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/contract/excerpt"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/condition"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/program"
 	appsv1 "k8s.io/api/apps/v1"
@@ -61,7 +62,7 @@ func (r *Reconciler) summarise(s *endpointScope) v1alpha1.MCPEndpointStatus {
 	return status
 }
 
-// lostNotes say which traces and audit lines are lost, and why: what the cluster lacks, or else what a pod tells. There are at most as many
+// lostNotes say which traces, audit lines and events about calls that wait are lost, and why: what the cluster lacks, or else what a pod tells. There are at most as many
 // as there is room for.
 func lostNotes(s *endpointScope, room int) []string {
 	tracing := s.reports.Problem(func(p *contract.Status) string { return p.TracingProblem })
@@ -72,6 +73,10 @@ func lostNotes(s *endpointScope, room int) []string {
 	if s.auditProblem != nil {
 		collector = s.auditProblem.Message
 	}
+	notify := s.reports.Problem(func(p *contract.Status) string { return p.NotifyProblem })
+	if lack := s.config.Endpoint.Lack; lack != (compile.Lack{}) {
+		notify = lack.Message
+	}
 	lines := s.reports.AuditLinesProblem()
 	if s.endpoint.RequiresAuditLines() {
 		lines = "" // WorkloadAvailable says it
@@ -79,6 +84,7 @@ func lostNotes(s *endpointScope, room int) []string {
 	var notes []string
 	for _, of := range []struct{ lost, problem string }{
 		{"no traces are sent: ", tracing}, {"no audit lines are sent to the collector: ", collector}, {"audit lines are lost: ", lines},
+		{"not everybody is told of calls that wait: ", notify},
 	} {
 		if of.problem != "" && len(notes) < room {
 			notes = append(notes, excerpt.Of(of.lost+of.problem, condition.MaxNote))

@@ -29,7 +29,7 @@ func reach(t *testing.T, m contract.Model, schema *database.Schema, rules ...con
 func TestAnActionNeedsWhatItRequiresOrItsNameInARule(t *testing.T) {
 	m := contract.Model{Name: "item", Exposure: "item", Table: "item"}
 	for name, requires := range map[string][]string{"change": {"change"}, "two": {"add", "delete"}, "unsaid": nil, "odd": {"own"}} {
-		m.Actions = append(m.Actions, contract.Action{Name: name, Requires: requires, Webhook: &contract.WebhookAction{}})
+		m.Actions = append(m.Actions, contract.Action{Name: name, Requires: requires, Webhook: &contract.Webhook{}})
 	}
 	rule := func(verbs, actions string) contract.Rule {
 		return contract.Rule{Models: []string{"item"}, Verbs: strings.Fields(verbs), Actions: strings.Fields(actions)}

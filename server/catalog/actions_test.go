@@ -156,7 +156,7 @@ func TestActionsAreCompiled(t *testing.T) {
 					{Field: "name", Source: contract.SourceNull}},
 				Where: []contract.Filter{{Field: "status", Value: "out"}}}},
 			{Name: "wipe", SQL: &contract.SQLAction{Statement: "DELETE FROM employee WHERE id IN (:ids);"}},
-			{Name: "call", Webhook: &contract.WebhookAction{URL: "https://example.org"}},
+			{Name: "call", Webhook: &contract.Webhook{URL: "https://example.org"}},
 		}
 	}).Model("employee")
 	if !m.Served() || len(m.Actions) != 3 {

@@ -46,6 +46,7 @@ type Metrics struct {
 	operations *operations
 	limited    prometheus.Counter
 	auditLost  *prometheus.CounterVec
+	notified   *prometheus.CounterVec
 	busy       map[Shortage]prometheus.Counter
 	callers    *prometheus.CounterVec
 	revision   prometheus.Gauge
@@ -72,6 +73,7 @@ func NewMetrics() *Metrics {
 		operations: newOperations(),
 		limited:    prometheus.NewCounter(metric.CounterOpts("mcp_admin_rate_limited_total")),
 		auditLost:  prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_audit_lines_lost_total"), []string{"reason"}),
+		notified:   prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_approval_events_total"), []string{"outcome"}),
 		busy:       map[Shortage]prometheus.Counter{},
 		callers:    prometheus.NewCounterVec(metric.CounterOpts("mcp_admin_server_callers_refused_total"), []string{"reason"}),
 		revision:   prometheus.NewGauge(metric.GaugeOpts("mcp_admin_config_revision")),
@@ -81,10 +83,13 @@ func NewMetrics() *Metrics {
 	for _, reason := range []string{LostUnwritten, tracing.DroppedFull, tracing.DroppedFailed} {
 		m.auditLost.WithLabelValues(reason) // counted from 0, so that the first loss is an increase
 	}
+	for _, outcome := range []string{eventSent, eventLost} {
+		m.notified.WithLabelValues(outcome)
+	}
 	for _, cause := range shortages {
 		m.busy[cause] = busy.WithLabelValues(string(cause))
 	}
-	m.registry.MustRegister(requests, durations, busy, m.operations.durations, m.operations.rows, m.operations.bytes, m.limited, m.auditLost,
+	m.registry.MustRegister(requests, durations, busy, m.operations.durations, m.operations.rows, m.operations.bytes, m.limited, m.auditLost, m.notified,
 		m.callers, m.revision, m.refused, m.database, metric.Build(version.String(), version.Revision(), runtime.Version()),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.databases = newDatabaseMetrics(m.registry)
@@ -134,6 +139,21 @@ func (m *Metrics) AuditLost(reason string, lines int) {
 
 // LostUnwritten is why a line is lost that standard output or a file did not take.
 const LostUnwritten = "write_failed"
+
+// The outcomes of events about calls that wait.
+const (
+	eventSent = "sent"
+	eventLost = "lost"
+)
+
+// Notified counts an event about a call that waits: whether its webhook took it in the end.
+func (m *Metrics) Notified(sent bool) {
+	outcome := eventLost
+	if sent {
+		outcome = eventSent
+	}
+	m.notified.WithLabelValues(outcome).Inc()
+}
 
 // Config tells which revision is answered from (0: none), and whether a newer one was refused.
 func (m *Metrics) Config(revision int64, refused bool) {

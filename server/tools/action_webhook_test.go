@@ -42,7 +42,7 @@ func newService(t *testing.T, changes ...func(*contract.Config)) *service {
 	t.Cleanup(server.Close)
 	declare := func(c *contract.Config) {
 		refund := contract.Action{Name: "refund", Parameters: []contract.Parameter{{Name: "reason", Type: contract.TypeString}, {Name: "post", Type: contract.TypeString}},
-			Webhook: &contract.WebhookAction{URL: server.URL + "/refund", Headers: map[string]string{"Authorization": "Bearer open-sesame"}, SigningKey: "key"}}
+			Webhook: &contract.Webhook{URL: server.URL + "/refund", Headers: map[string]string{"Authorization": "Bearer open-sesame"}, SigningKey: "key"}}
 		modelNamed(c, "book").Actions = append(modelNamed(c, "book").Actions, refund)
 	}
 	s.library = newLibrary(t, append([]func(*contract.Config){withActions, declare}, changes...)...)

@@ -24,7 +24,7 @@ func policy(name string, change func(*contract.ApprovalPolicy)) contract.Approva
 func approving(policies ...contract.ApprovalPolicy) func(*contract.Config) {
 	return func(c *contract.Config) {
 		withAnswers(c)
-		c.Endpoint.Approvals = policies
+		c.Endpoint.Namespace, c.Endpoint.Name, c.Endpoint.Approvals = "shop", "library", policies
 	}
 }
 

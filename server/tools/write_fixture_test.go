@@ -82,8 +82,10 @@ type library struct {
 	tokens *access.Tokens
 	// waiting are the calls that wait for other people.
 	waiting *approval.Register
-	plain   *sql.DB
-	log     *bytes.Buffer
+	// events are those that webhooks were told, each as "URL event".
+	events []string
+	plain  *sql.DB
+	log    *bytes.Buffer
 }
 
 // newLibrary makes a library in a SQLite file; changes are made to its Config first.
@@ -127,7 +129,9 @@ func newLibraryOf(t *testing.T, engine, script string, config *contract.Config) 
 		Endpoint: "shop/library", SealKey: make([]byte, 32), MaxResultBytes: 1 << 20,
 		Audit: audit.NewLog(l.log),
 	}
-	l.waiting = approval.NewRegister(func() {})
+	l.waiting = approval.NewRegister(func() {}, func(_ string, to *contract.ApprovalNotify, event []byte) {
+		l.events = append(l.events, to.URL+" "+string(event))
+	})
 	if gate := approval.New(config, models, l.tokens.Inspector(), l.waiting); gate != nil {
 		settings.Gate = gate
 	}

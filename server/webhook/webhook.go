@@ -1,11 +1,13 @@
-// Package webhook posts a declared webhook action's selection to its fixed URL (docs/design/actions.md, "Webhooks"): no
-// redirects, no proxy, no second try, and never to the pod itself, its neighbours on the link, or a cloud's metadata.
+// Package webhook posts to fixed URLs that somebody declared (docs/design/actions.md, "Webhooks"): the selection of an action, once, or the
+// news of a call that waits, until it arrives. There are no redirects and no proxy, and it never goes to the pod itself, its neighbours on
+// the link, or a cloud's metadata.
 //
-// Package tools imports it.
+// Packages tools and server import it. Begin with Client, or with Sender for what may come twice.
 package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -48,8 +50,9 @@ type Request struct {
 	SigningKey string
 	// Timeout is for all of it, from the name's look-up to the answer's last byte; 0 is ten seconds.
 	Timeout time.Duration
-	// Body is JSON.
-	Body []byte
+	// Body is JSON. ContentType is its type; "" is application/json.
+	Body        []byte
+	ContentType string
 }
 
 // Form says what an answer is.
@@ -74,6 +77,8 @@ type Error struct {
 	Message string
 	// Sent reports whether the webhook may have received the request; nobody knows then what it did.
 	Sent bool
+	// Status is the answer's; 0 if there is none.
+	Status int
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -155,14 +160,14 @@ func (c *Client) post(ctx context.Context, r *Request, timeout time.Duration, sp
 		span.Set(tracing.HTTPStatus.Int(response.StatusCode))
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return nil, &Error{Message: fmt.Sprintf("answered %d", response.StatusCode), Sent: true}
+		return nil, &Error{Message: fmt.Sprintf("answered %d", response.StatusCode), Sent: true, Status: response.StatusCode}
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, MaxAnswer+1))
 	switch {
 	case err != nil:
 		return nil, explain(ctx, timeout, err)
 	case len(body) > MaxAnswer:
-		return nil, &Error{Message: "answered more than 64 KiB", Sent: true}
+		return nil, &Error{Message: "answered more than 64 KiB", Sent: true, Status: response.StatusCode}
 	}
 	return &Answer{formOf(response.Header.Get("Content-Type")), body}, nil
 }
@@ -181,7 +186,7 @@ func (c *Client) request(ctx context.Context, r *Request) (*http.Request, error)
 		request.Header.Set(name, value)
 	}
 	tracing.Carry(ctx, request.Header)
-	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Type", cmp.Or(r.ContentType, "application/json"))
 	request.Header.Set("User-Agent", "mcp-admin-server")
 	request.Header.Del(SignatureHeader)
 	if r.SigningKey != "" {

@@ -18,7 +18,7 @@ func TestMessagesOfKeys(t *testing.T) {
 			served := func() []contract.Model {
 				all := models()
 				book := &all[slices.IndexFunc(all, func(m contract.Model) bool { return m.Name == "book" })]
-				book.Actions = append(book.Actions, contract.Action{Name: "failing", Webhook: &contract.WebhookAction{URL: webhook(t) + "/failing", Timeout: contract.Duration(30 * time.Second)}})
+				book.Actions = append(book.Actions, contract.Action{Name: "failing", Webhook: &contract.Webhook{URL: webhook(t) + "/failing", Timeout: contract.Duration(30 * time.Second)}})
 				return all
 			}
 			keysIn := func(table string) func(*contract.Config) {

@@ -154,15 +154,15 @@ func parcelModel(webhook string) contract.Model {
 			Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "size", Source: contract.SourceParameter, Parameter: "size"}}}},
 		{Name: "label", Parameters: []contract.Parameter{{Name: "colour", Type: contract.TypeString, Required: true, Choices: []contract.Choice{{Value: "red"}, {Value: "blue"}}}},
 			Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "name", Source: contract.SourceParameter, Parameter: "colour"}}}},
-		{Name: "unset", Webhook: &contract.WebhookAction{URL: webhook, Timeout: contract.Duration(time.Second), Problem: "its Secret is missing"}},
-		{Name: "absent", Webhook: &contract.WebhookAction{URL: "http://127.0.0.1:1/", Timeout: contract.Duration(time.Second)}},
+		{Name: "unset", Webhook: &contract.Webhook{URL: webhook, Timeout: contract.Duration(time.Second), Problem: "its Secret is missing"}},
+		{Name: "absent", Webhook: &contract.Webhook{URL: "http://127.0.0.1:1/", Timeout: contract.Duration(time.Second)}},
 	}}
 	for _, way := range []string{"failing", "wordy", "silent", "rude"} {
 		timeout := contract.Duration(30 * time.Second)
 		if way == "silent" { // for which a call waits in vain
 			timeout = contract.Duration(200 * time.Millisecond)
 		}
-		m.Actions = append(m.Actions, contract.Action{Name: way, Webhook: &contract.WebhookAction{URL: webhook + "/" + way, Timeout: timeout}})
+		m.Actions = append(m.Actions, contract.Action{Name: way, Webhook: &contract.Webhook{URL: webhook + "/" + way, Timeout: timeout}})
 	}
 	return m
 }

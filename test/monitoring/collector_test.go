@@ -212,7 +212,7 @@ func TestTheCollectorGetsTheAgentsTrace(t *testing.T) {
 				agent.Rules = []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}, Actions: []string{"*"}}}
 				model := contract.Model{Exposure: "book", Name: "book", Table: "book", Expose: true, Actions: []contract.Action{{
 					Name: "announce", Description: "tells the press", Requires: []string{"view"},
-					Webhook: &contract.WebhookAction{URL: hook.URL + "/path", Timeout: contract.Duration(time.Minute)},
+					Webhook: &contract.Webhook{URL: hook.URL + "/path", Timeout: contract.Duration(time.Minute)},
 				}}}
 				e := harness.Serve(t, database, []contract.Model{model}, []contract.Token{agent}, func(c *contract.Config) {
 					c.Endpoint.Tracing = &contract.Tracing{Collector: contract.Collector{URL: "http://" + address, Protocol: protocol}, RatePerMillion: 1_000_000, Arguments: true, Statements: true}

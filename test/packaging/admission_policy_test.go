@@ -171,7 +171,7 @@ func exposureOf(endpoint, headers string) *v1alpha1.MCPModelExposure {
 	exposure := &v1alpha1.MCPModelExposure{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "book"}}
 	exposure.Spec.EndpointRef.Name, exposure.Spec.Table.Name = endpoint, "book"
 	if headers != "" {
-		exposure.Spec.Actions = []v1alpha1.ActionSpec{{Name: "publish", Webhook: &v1alpha1.WebhookActionSpec{
+		exposure.Spec.Actions = []v1alpha1.ActionSpec{{Name: "publish", Webhook: &v1alpha1.WebhookSpec{
 			URL: "https://example.com/publish", HeadersSecretRef: &v1alpha1.SecretReference{Name: headers},
 		}}}
 	}

@@ -47,6 +47,12 @@ var naming = map[string]func(secret string) client.Object{
 	"MCPEndpoint.spec.observability.audit.otlp.headersSecretRef.name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
 		e.Spec.Observability.Audit.OTLP = new(collectorWith(secret))
 	}),
+	"MCPEndpoint.spec.approvals[].notify.headersSecretRef.name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
+		e.Spec.Idempotency = &v1alpha1.IdempotencySpec{Table: v1alpha1.TableReference{Name: "answers"}}
+		e.Spec.Approvals = []v1alpha1.ApprovalPolicy{{Name: "all", Notify: &v1alpha1.ApprovalNotify{
+			WebhookSpec: v1alpha1.WebhookSpec{URL: "https://chat.example.com/", HeadersSecretRef: &v1alpha1.SecretReference{Name: secret}},
+		}}}
+	}),
 	"MCPEndpoint.spec.server.imagePullSecrets[].name": endpointWith(func(e *v1alpha1.MCPEndpoint, secret string) {
 		e.Spec.Server.ImagePullSecrets = []v1alpha1.SecretReference{{Name: secret}}
 	}),

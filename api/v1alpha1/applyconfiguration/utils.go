@@ -34,6 +34,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ApprovalFieldApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalMatch"):
 		return &apiv1alpha1.ApprovalMatchApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalNotify"):
+		return &apiv1alpha1.ApprovalNotifyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalPolicy"):
 		return &apiv1alpha1.ApprovalPolicyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ApprovalRequest"):
@@ -230,8 +232,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.UpdateActionSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Volume"):
 		return &apiv1alpha1.VolumeApplyConfiguration{}
-	case v1alpha1.SchemeGroupVersion.WithKind("WebhookActionSpec"):
-		return &apiv1alpha1.WebhookActionSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("WebhookSpec"):
+		return &apiv1alpha1.WebhookSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("WorkloadSpec"):
 		return &apiv1alpha1.WorkloadSpecApplyConfiguration{}
 

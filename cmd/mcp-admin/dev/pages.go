@@ -174,6 +174,9 @@ func (o *outcome) endpointWith(told *contract.Status) *v1alpha1.MCPEndpoint {
 	pods := int32(1)
 	e.Status = v1alpha1.MCPEndpointStatus{ObservedGeneration: e.Generation, URL: o.config.Endpoint.URL, ModelCount: &models, TokenCount: &tokens, Revision: o.config.Revision,
 		CurrentReplicas: &pods, ReadyDisplay: "0/1", Database: v1alpha1.DatabaseStatus{Engine: told.Database.Engine, Version: told.Database.Version}, Notes: o.verdicts.Endpoint.Notes}
+	if untold := o.untold(told); untold != "" {
+		e.Status.Notes = append(slices.Clip(e.Status.Notes), untold)
+	}
 	set := func(name string, holds bool, reason, message string) {
 		meta.SetStatusCondition(&e.Status.Conditions, conditionOf(name, holds, reason, message))
 	}

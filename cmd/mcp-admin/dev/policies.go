@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,19 @@ func (o *outcome) reportPolicies(status *contract.Status) []entry {
 		}
 		entries = append(entries, e)
 	}
+	if untold := o.untold(status); untold != "" {
+		entries = append(entries, entry{name: "notify", notes: []string{"  " + untold}})
+	}
 	return entries
+}
+
+// untold says that a webhook is not told of calls that wait, and why; "" if each is.
+func (o *outcome) untold(status *contract.Status) string {
+	problem := cmp.Or(o.verdicts.Endpoint.Lack.Message, status.NotifyProblem)
+	if problem == "" {
+		return ""
+	}
+	return "not everybody is told of calls that wait: " + problem
 }
 
 // asksOf says who must allow a call.

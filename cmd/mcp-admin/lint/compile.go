@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -174,7 +175,11 @@ func (l *linter) verdict(object string, v compile.Verdict) {
 	case v1alpha1.ReasonGroupNotFound:
 		l.at(object, severityError, "spec.rowPolicies", v.Lack.Message)
 	default:
-		l.at(object, severityError, fields[v.Lack.Reason], v.Lack.Message)
+		field := fields[v.Lack.Reason]
+		if strings.HasPrefix(object, "MCPEndpoint ") {
+			field = "spec.approvals"
+		}
+		l.at(object, severityError, field, v.Lack.Message)
 	}
 	for _, note := range v.Notes {
 		l.at(object, severityWarning, "", note)

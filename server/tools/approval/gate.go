@@ -24,14 +24,10 @@ type Gate struct {
 // New returns the Gate of a Config's policies; nil if it has none. The inspector sees all rows of all models.
 func New(config *contract.Config, models *catalog.Catalog, inspector access.Token, register *Register) *Gate {
 	if register == nil {
-		register = NewRegister(func() {})
+		register = NewRegister(func() {}, nil)
 	}
-	sums := map[string]bool{}
-	for i := range config.Endpoint.Approvals {
-		sums[config.Endpoint.Approvals[i].Sum] = true
-	}
-	register.keepOnly(sums)
-	if len(sums) == 0 {
+	register.use(&config.Endpoint)
+	if len(config.Endpoint.Approvals) == 0 {
 		return nil
 	}
 	g := &Gate{inspector: inspector, register: register}

@@ -32,8 +32,9 @@ const answeredAgain = 5 * time.Second
 type Register struct {
 	// process makes cursors that no process before had.
 	process string
-	// news is told when there is more for the manager.
+	// news is told when there is more for the manager, and send sends events to webhooks; nil: none are sent.
 	news func()
+	send Send
 
 	// waiters is how many calls of the tool wait for a decision.
 	waiters atomic.Int32
@@ -45,6 +46,8 @@ type Register struct {
 	decisions map[string]*contract.Decision // by digest
 	// decided is closed when the decisions change.
 	decided chan struct{}
+	// notified is who is told of calls that wait.
+	notified notified
 }
 
 // entry is a call that waits or waited.
@@ -60,12 +63,17 @@ type entry struct {
 	waitsUntil time.Time
 	// sums are those of the policies that ask.
 	sums []string
+	// told is the last state that webhooks were told of. round tells apart the times that the same call was asked for, by when the one
+	// before ended; 0 is the first.
+	told  string
+	round int64
 }
 
-// NewRegister returns a Register that knows nothing yet. news is called when there is more for the manager; it must not block.
-func NewRegister(news func()) *Register {
+// NewRegister returns a Register that knows nothing yet. news is called when there is more for the manager; it must not block. send may
+// be nil.
+func NewRegister(news func(), send Send) *Register {
 	return &Register{
-		process: rand.Text(), news: news, entries: map[string]*entry{}, byRequest: map[[sha256.Size]byte]*entry{},
+		process: rand.Text(), news: news, send: send, entries: map[string]*entry{}, byRequest: map[[sha256.Size]byte]*entry{},
 		decisions: map[string]*contract.Decision{}, decided: make(chan struct{}),
 	}
 }
@@ -77,6 +85,7 @@ func (r *Register) Decide(decisions map[string]*contract.Decision) {
 	r.decisions = decisions
 	close(r.decided)
 	r.decided = make(chan struct{})
+	r.tellDecided(time.Now())
 }
 
 // decision is the decision about a digest; nil if there is none.
@@ -116,8 +125,9 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 		r.entries[a.Digest] = e
 	}
 	if e.State != contract.ApprovalWaiting || now.After(e.waitsUntil) {
-		*e = entry{Approval: *a, request: h.request.sum, waitsUntil: now.Add(shortest(met))}
+		*e = entry{Approval: *a, request: h.request.sum, waitsUntil: now.Add(shortest(met)), round: r.roundAfter(e, a.Digest)}
 		r.changed(e)
+		r.tell(e, e.State, nil, now)
 	} else if a.Reason != "" && a.Reason != e.Reason {
 		e.Reason = a.Reason
 		r.changed(e)
@@ -134,12 +144,25 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 	allowed := r.decisions[before.Digest]
 	before.State, before.By, before.Ended = contract.ApprovalSuperseded, a.Name, &now
 	r.changed(before)
+	r.tell(before, before.State, nil, now)
 	if allowed == nil || allowed.State != contract.ApprovalApproved {
 		return &call.WaitsError{Answer: e.answer}
 	}
 	message := "the rows have changed since " + before.Name + " was allowed, so that the call would do something else: nothing was changed. It waits as a new approval; look at the rows, and ask again with the same arguments once that is allowed"
 	return &call.ToolError{Code: call.CodeConflict, Message: message,
 		Payload: answerOf(map[string]any{"error": message, "code": call.CodeConflict, "approval": a.Name, "superseded": before.Name})}
+}
+
+// roundAfter is the round of a call that is asked for now: when the approval before it ended, so that each pod finds the same, unless the
+// call was withdrawn. The caller holds the lock.
+func (r *Register) roundAfter(before *entry, digest string) int64 {
+	switch d := r.decisions[digest]; {
+	case d != nil:
+		return d.Expires.UnixMilli()
+	case before.Ended != nil:
+		return before.Ended.UnixMilli()
+	}
+	return 0
 }
 
 // shortest is how long a call waits: the shortest time of the policies that ask.
@@ -211,6 +234,7 @@ func (r *Register) executed(a *contract.Approval, id string, now time.Time) {
 	}
 	e.State, e.Call, e.Ended = contract.ApprovalExecuted, id, &now
 	r.changed(e)
+	r.tell(e, e.State, nil, now)
 }
 
 // refused notes that the caller is told of a decision that lets no call run, and reports whether they were not told of it before.
@@ -230,6 +254,7 @@ func (r *Register) refused(a *contract.Approval, d *contract.Decision) bool {
 		return false
 	}
 	e.State, e.Ended = state, &a.Asked
+	r.tell(e, state, d.By, a.Asked)
 	return true
 }
 
@@ -241,12 +266,18 @@ func (r *Register) about(e *entry) *contract.Decision {
 	return nil
 }
 
-// keepOnly ends what waits for policies that are not in force any more, by their sums: if they come back, it is asked for anew.
-func (r *Register) keepOnly(inForce map[string]bool) {
+// use takes the policies of a Config. What waits for policies that are not in force any more ends: if they come back, it is asked for anew.
+func (r *Register) use(e *contract.Endpoint) {
+	inForce := map[string]bool{}
+	for i := range e.Approvals {
+		inForce[e.Approvals[i].Sum] = true
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.notified = notifiedBy(e)
 	for _, e := range r.entries {
 		if e.State == contract.ApprovalWaiting && slices.ContainsFunc(e.sums, func(sum string) bool { return !inForce[sum] }) {
+			r.tell(e, contract.ApprovalSuperseded, nil, time.Now())
 			r.drop(e)
 		}
 	}

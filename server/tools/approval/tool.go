@@ -100,6 +100,7 @@ func (r *Register) withdraw(caller, name string, now time.Time) error {
 		}
 		e.State, e.Ended = contract.ApprovalWithdrawn, &now
 		r.changed(e)
+		r.tell(e, e.State, nil, now)
 		return nil
 	}
 	return call.Failf(call.CodeNotFound, "this server knows no approval %q of yours that waits", name)

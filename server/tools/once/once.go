@@ -25,7 +25,7 @@ type onceCall struct {
 	// id is the row's: it stands for the endpoint, the caller and the key. request stands for the tool and its arguments.
 	id, request string
 	// webhook is the webhook of the call's action; nil if it has none.
-	webhook *contract.WebhookAction
+	webhook *contract.Webhook
 }
 
 // Run judges the call, reads its arguments and runs it. A call with an idempotency key that was run before gets its first answer. One

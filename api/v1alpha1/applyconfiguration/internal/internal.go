@@ -60,7 +60,7 @@ var schemaYAML = typed.YAMLObject(`types:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.UpdateActionSpec
     - name: webhook
       type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookActionSpec
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookSpec
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.AggregateSpec
   map:
     fields:
@@ -198,6 +198,27 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: when
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalWhen
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalNotify
+  map:
+    fields:
+    - name: headersSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
+    - name: pageURL
+      type:
+        scalar: string
+    - name: states
+      type:
+        list:
+          elementType:
+            namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalState
+          elementRelationship: associative
+    - name: timeout
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: url
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalPolicy
   map:
     fields:
@@ -222,6 +243,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+    - name: notify
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalNotify
     - name: show
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalShow
@@ -2333,7 +2357,7 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: secret
       type:
         namedType: io.k8s.api.core.v1.SecretVolumeSource
-- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookActionSpec
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.WebhookSpec
   map:
     fields:
     - name: headersSecretRef

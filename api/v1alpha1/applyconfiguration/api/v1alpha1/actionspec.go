@@ -30,7 +30,7 @@ type ActionSpecApplyConfiguration struct {
 	// endpoint's access is ReadOnly.
 	SQL *SQLActionSpecApplyConfiguration `json:"sql,omitempty"`
 	// webhook posts the ids of the selected rows to a service.
-	Webhook *WebhookActionSpecApplyConfiguration `json:"webhook,omitempty"`
+	Webhook *WebhookSpecApplyConfiguration `json:"webhook,omitempty"`
 	// report runs one query and answers its rows. It runs only if a rule names it.
 	Report *ReportActionSpecApplyConfiguration `json:"report,omitempty"`
 }
@@ -107,7 +107,7 @@ func (b *ActionSpecApplyConfiguration) WithSQL(value *SQLActionSpecApplyConfigur
 // WithWebhook sets the Webhook field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Webhook field is set to the value of the last call.
-func (b *ActionSpecApplyConfiguration) WithWebhook(value *WebhookActionSpecApplyConfiguration) *ActionSpecApplyConfiguration {
+func (b *ActionSpecApplyConfiguration) WithWebhook(value *WebhookSpecApplyConfiguration) *ActionSpecApplyConfiguration {
 	b.Webhook = value
 	return b
 }

@@ -31,6 +31,9 @@ type ApprovalPolicyApplyConfiguration struct {
 	Show *apiv1alpha1.ApprovalShow `json:"show,omitempty"`
 	// keepFor is how long an MCPApproval stays after it ended; 1h when absent.
 	KeepFor *v1.Duration `json:"keepFor,omitempty"`
+	// notify is a webhook that is told of the calls that wait for this policy, so that a chat can lead people to them. It gets an event
+	// without values of rows. Whether it answers changes nothing for the call.
+	Notify *ApprovalNotifyApplyConfiguration `json:"notify,omitempty"`
 }
 
 // ApprovalPolicyApplyConfiguration constructs a declarative configuration of the ApprovalPolicy type for use with
@@ -100,5 +103,13 @@ func (b *ApprovalPolicyApplyConfiguration) WithShow(value apiv1alpha1.ApprovalSh
 // If called multiple times, the KeepFor field is set to the value of the last call.
 func (b *ApprovalPolicyApplyConfiguration) WithKeepFor(value v1.Duration) *ApprovalPolicyApplyConfiguration {
 	b.KeepFor = &value
+	return b
+}
+
+// WithNotify sets the Notify field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Notify field is set to the value of the last call.
+func (b *ApprovalPolicyApplyConfiguration) WithNotify(value *ApprovalNotifyApplyConfiguration) *ApprovalPolicyApplyConfiguration {
+	b.Notify = value
 	return b
 }
