@@ -38,6 +38,11 @@ type Endpoint interface {
 	Tools(token access.Token, view tools.View, packed bool) tools.List
 	// Call performs a tool; arguments is a JSON object, or nil.
 	Call(ctx context.Context, token access.Token, tool string, arguments []byte) call.Result
+	// CallElicited performs a tool for a client that can ask its person, with what the person said.
+	CallElicited(ctx context.Context, token access.Token, tool string, arguments []byte, elicited *call.Elicited) call.Result
+	// SealState makes the requestState of a question, and OpenState returns what it carries; the error may be shown.
+	SealState(token access.Token, tool string, arguments []byte, carried string) (string, error)
+	OpenState(token access.Token, tool string, arguments []byte, text string) (carried string, err error)
 
 	// Recognise returns the token in force whose text has the hash of a credential, or nobody.
 	Recognise(c access.Credential, now time.Time) access.Token

@@ -38,7 +38,16 @@ var supportedVersionsJSON, _ = json.Marshal(supportedVersions) // they are strin
 // openResult appends what comes before a result's own members. It writes the id as it was sent. Without an id the
 // answer has the simple form, which is the bare result. From 2026-07-28 on every result says its kind and who made it
 // (Overview, "Result Responses" and "_meta"), and a result that can be cached says for how long (Caching).
-func (x *exchange) openResult(id []byte, ttl int) {
+func (x *exchange) openResult(id []byte, ttl int) { x.openResultOf(complete, id, ttl) }
+
+// The kinds of results (MCP 2026-07-28, "resultType").
+const (
+	complete      = "complete"
+	inputRequired = "input_required"
+)
+
+// openResultOf is openResult for a result of a kind.
+func (x *exchange) openResultOf(kind string, id []byte, ttl int) {
 	out := x.out
 	if id != nil {
 		out = append(out, `{"jsonrpc":"2.0","id":`...)
@@ -47,7 +56,9 @@ func (x *exchange) openResult(id []byte, ttl int) {
 	}
 	out = append(out, '{')
 	if x.protocol.modern {
-		out = append(out, `"resultType":"complete",`...)
+		out = append(out, `"resultType":"`...)
+		out = append(out, kind...)
+		out = append(out, `",`...)
 		if ttl != uncached {
 			out = append(out, `"ttlMs":`...)
 			out = strconv.AppendInt(out, int64(ttl), 10)

@@ -128,9 +128,19 @@ func (x *exchange) callToolRPC(id []byte, m *message) (status int) {
 		return x.fail(id, codeInvalidParams, message)
 	}
 	name := stringValue(m.inside.name)
-	result := x.callTool(name, m.inside.arguments)
-	if result.UnknownTool {
+	var elicited *call.Elicited
+	if x.elicits(m) {
+		var problem string
+		if elicited, problem = x.elicitedOf(name, m); problem != "" {
+			return x.fail(id, codeInvalidParams, problem)
+		}
+	}
+	result := x.callTool(name, m.inside.arguments, elicited)
+	switch {
+	case result.UnknownTool:
 		return x.fail(id, codeInvalidParams, "Unknown tool: "+quoted(name))
+	case elicited != nil && result.Elicitation != nil:
+		return x.elicit(id, name, m, &result)
 	}
 	x.appendToolResult(id, &result)
 	return http.StatusOK
