@@ -44,6 +44,16 @@ type Endpoint interface {
 	SealState(token access.Token, tool string, arguments []byte, carried string) (string, error)
 	OpenState(token access.Token, tool string, arguments []byte, text string) (carried string, err error)
 
+	// HasTasks reports whether calls may become tasks, and HoldTask makes one of a call that waits for an approval; false if it cannot
+	// be one.
+	HasTasks() bool
+	HoldTask(token access.Token, waitsFor string, made call.TaskCall) (call.Task, bool)
+	// Task is what became of a task of the token's own, and CancelTask withdraws one; false if this server knows none of that id.
+	Task(token access.Token, id string) (call.Task, bool)
+	CancelTask(token access.Token, id string) bool
+	// RunTask runs a task that is due, and returns its result; false if it is not due.
+	RunTask(ctx context.Context, token access.Token, id string) (result call.Result, ran bool)
+
 	// Recognise returns the token in force whose text has the hash of a credential, or nobody.
 	Recognise(c access.Credential, now time.Time) access.Token
 	// OpenExport reads the text of an export's link; false if this endpoint did not make it. It may have expired.

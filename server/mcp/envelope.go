@@ -20,6 +20,7 @@ const (
 	codeRefused            = -32000 // the server's own code: the token is refused, must wait, or asks before the schema is known
 	codeResourceNotRead    = -32002
 	codeHeaderMismatch     = -32020
+	codeMissingCapability  = -32021
 	codeUnsupportedVersion = -32022
 )
 
@@ -44,6 +45,7 @@ func (x *exchange) openResult(id []byte, ttl int) { x.openResultOf(complete, id,
 const (
 	complete      = "complete"
 	inputRequired = "input_required"
+	taskCreated   = "task"
 )
 
 // openResultOf is openResult for a result of a kind.
@@ -83,6 +85,13 @@ func (x *exchange) closeResult(id []byte) (status int) {
 // appendToolResult appends a tool's result, and releases it; its text is the compact JSON that the tool made.
 func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 	x.openResult(id, uncached)
+	x.appendToolMembers(result)
+	result.Release()
+	x.closeResult(id)
+}
+
+// appendToolMembers appends what a tool's result has of its own.
+func (x *exchange) appendToolMembers(result *call.Result) {
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
 	x.out = jsontext.AppendDocument(x.out, result.Text)
 	x.out = append(x.out, '}')
@@ -96,8 +105,6 @@ func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 	if result.IsError {
 		x.out = append(x.out, `,"isError":true`...)
 	}
-	result.Release()
-	x.closeResult(id)
 }
 
 // appendLink appends the content that a client shows as a link.

@@ -124,17 +124,22 @@ func (x *exchange) dropBody() {
 func (x *exchange) callTool(name string, arguments []byte, elicited *call.Elicited) call.Result {
 	start := x.handler.options.Now()
 	result := x.callWithinRate(name, arguments, elicited)
+	x.noteCall(name, arguments, &result, start)
+	return result
+}
+
+// noteCall notes and logs the outcome of one tool.
+func (x *exchange) noteCall(name string, arguments []byte, result *call.Result, start time.Time) {
 	x.answered.Tool = call.Label(name)
-	x.noteResult(&result)
+	x.noteResult(result)
 	if x.span.Recording() {
-		x.describeResult(&result)
+		x.describeResult(result)
 		if x.span.WantsArguments() {
 			x.span.Set(tracing.ToolArguments.String(audit.Question(arguments)))
 		}
 	}
-	x.note("tool", name, result)
-	x.logCall(name, &result, start)
-	return result
+	x.note("tool", name, *result)
+	x.logCall(name, result, start)
 }
 
 // callWithinRate runs one tool if the token's rate allows it.

@@ -106,7 +106,7 @@ func tell(c *call.Call, r *call.Result) error {
 	case c.Op.Writes() || r.Code == call.CodePermissionDenied:
 		outcome := call.OutcomeOK
 		switch {
-		case c.Waits:
+		case c.Waits != "":
 			outcome, c.Record.Changed = string(call.CodeApprovalRequired), 0 // what was changed was undone
 		case r.IsError:
 			outcome = string(r.Code)

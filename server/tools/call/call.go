@@ -93,8 +93,11 @@ type Call struct {
 	// nil if a form cannot ask it, or there is none.
 	Asked       bool
 	Elicitation *Elicitation
-	// Waits is set if the answer says that the call waits for other people.
-	Waits bool
+	// Waits is the approval of other people that the call waits for, if the answer says so; else "".
+	Waits string
+	// Resumed is set if the call waited for other people as a task, and runs now: what was confirmed when it began to wait may be older
+	// than a confirmation lives.
+	Resumed bool
 	// Uncertain is set if a webhook may have done something though there is no answer.
 	Uncertain bool
 	// ChecksItems makes a bulk check its constraints after each item.
