@@ -38,6 +38,21 @@ type Endpoint interface {
 	Tools(token access.Token, view tools.View, packed bool) tools.List
 	// Call performs a tool; arguments is a JSON object, or nil.
 	Call(ctx context.Context, token access.Token, tool string, arguments []byte) call.Result
+	// CallElicited performs a tool for a client that can ask its person, with what the person said.
+	CallElicited(ctx context.Context, token access.Token, tool string, arguments []byte, elicited *call.Elicited) call.Result
+	// SealState makes the requestState of a question, and OpenState returns what it carries; the error may be shown.
+	SealState(token access.Token, tool string, arguments []byte, carried string) (string, error)
+	OpenState(token access.Token, tool string, arguments []byte, text string) (carried string, err error)
+
+	// HasTasks reports whether calls may become tasks, and HoldTask makes one of a call that waits for an approval; false if it cannot
+	// be one.
+	HasTasks() bool
+	HoldTask(token access.Token, waitsFor string, made call.TaskCall) (call.Task, bool)
+	// Task is what became of a task of the token's own, and CancelTask withdraws one; false if this server knows none of that id.
+	Task(token access.Token, id string) (call.Task, bool)
+	CancelTask(token access.Token, id string) bool
+	// RunTask runs a task that is due, and returns its result; false if it is not due.
+	RunTask(ctx context.Context, token access.Token, id string) (result call.Result, ran bool)
 
 	// Recognise returns the token in force whose text has the hash of a credential, or nobody.
 	Recognise(c access.Credential, now time.Time) access.Token

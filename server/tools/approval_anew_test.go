@@ -65,7 +65,7 @@ func TestAnotherPodTellsOfACallThatRan(t *testing.T) {
 
 		config := libraryConfig()
 		configure(config)
-		l.waiting = approval.NewRegister(func() {})
+		l.waiting = approval.NewRegister(func() {}, nil)
 		l.set.settings.Gate = approval.New(config, l.set.catalog, l.tokens.Inspector(), l.waiting)
 		if other := l.waits(ownerText, "create_book", create); other != name {
 			t.Fatalf("the other pod has it as %s, not %s", other, name)

@@ -102,26 +102,31 @@ func (h *held) decided(met []*policy, changes []call.Change, unnamed int) (*cont
 		return decision, nil
 	case decision.State == contract.ApprovalDenied:
 		h.gate.register.refused(h.used, decision)
-		message := "other people did not allow this call, and nothing was changed"
-		if decision.Comment != "" {
-			message += ": " + decision.Comment
-		}
-		return nil, refused(decision, message)
+		return nil, refused(decision)
 	case !h.gate.register.refused(h.used, decision): // the caller knows that it expired, and asks anew
 		if h.used.Asked = now; !now.After(decision.Expires) { // the manager's clock is ahead
 			h.used.Asked = decision.Expires.Add(time.Millisecond)
 		}
 		return nil, h.gate.register.wait(h, h.used, met, now)
 	}
-	what := "nobody allowed this call in time"
-	if decision.State == contract.ApprovalApproved {
-		what = "this call was allowed, and was not made in time"
-	}
-	return nil, refused(decision, what+": nothing was changed. If it is still wanted, make it again, and it waits anew")
+	return nil, refused(decision)
 }
 
-// refused is the error about a call that was not allowed.
-func refused(d *contract.Decision, message string) error {
+// refused is the error about a call that was not allowed, or not in time.
+func refused(d *contract.Decision) *call.ToolError {
+	message := "nobody allowed this call in time"
+	switch {
+	case d.State == contract.ApprovalDenied:
+		message = "other people did not allow this call, and nothing was changed"
+		if d.Comment != "" {
+			message += ": " + d.Comment
+		}
+	case d.State == contract.ApprovalApproved:
+		message = "this call was allowed, and was not made in time"
+	}
+	if d.State != contract.ApprovalDenied {
+		message += ": nothing was changed. If it is still wanted, make it again, and it waits anew"
+	}
 	payload := answerOf(map[string]any{"error": message, "code": call.CodeApprovalDenied, "approval": d.Name, "decided_by": d.By})
 	return &call.ToolError{Code: call.CodeApprovalDenied, Message: message, Payload: payload}
 }

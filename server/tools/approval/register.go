@@ -67,7 +67,11 @@ type entry struct {
 	// before ended; 0 is the first.
 	told  string
 	round int64
+	// task is the call as a task; nil if its client waits for none.
+	task *task
 }
+
+func (e *entry) waitsError() error { return &call.WaitsError{Approval: e.Name, Answer: e.answer} }
 
 // NewRegister returns a Register that knows nothing yet. news is called when there is more for the manager; it must not block. send may
 // be nil.
@@ -107,7 +111,7 @@ func (r *Register) stillWaits(asked *request, now time.Time) error {
 		e.Reason = asked.reason
 		r.changed(e)
 	}
-	return &call.WaitsError{Answer: e.answer}
+	return e.waitsError()
 }
 
 // wait notes a call that has to wait, and returns the error that says so.
@@ -139,14 +143,14 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 	r.byRequest[h.request.sum] = e
 	e.answer = e.waits(met)
 	if before == nil || before == e || before.State != contract.ApprovalWaiting {
-		return &call.WaitsError{Answer: e.answer}
+		return e.waitsError()
 	}
 	allowed := r.decisions[before.Digest]
 	before.State, before.By, before.Ended = contract.ApprovalSuperseded, a.Name, &now
 	r.changed(before)
 	r.tell(before, before.State, nil, now)
 	if allowed == nil || allowed.State != contract.ApprovalApproved {
-		return &call.WaitsError{Answer: e.answer}
+		return e.waitsError()
 	}
 	message := "the rows have changed since " + before.Name + " was allowed, so that the call would do something else: nothing was changed. It waits as a new approval; look at the rows, and ask again with the same arguments once that is allowed"
 	return &call.ToolError{Code: call.CodeConflict, Message: message,

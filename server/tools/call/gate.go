@@ -54,8 +54,12 @@ func orWaits(answer Schema) Schema {
 	return OneOf(append(slices.Clone(forms), PayloadSchema[WaitsAnswer]())...)
 }
 
-// WaitsError ends a call that waits until other people allow it: nothing was changed. Answer is what the caller gets.
-type WaitsError struct{ Answer []byte }
+// WaitsError ends a call that waits until other people allow it: nothing was changed. Approval is what it waits for, and Answer what
+// the caller gets.
+type WaitsError struct {
+	Approval string
+	Answer   []byte
+}
 
 func (e *WaitsError) Error() string { return "the call waits until other people allow it" }
 
