@@ -50,11 +50,14 @@ func New(e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, a *contract.Approval
 			expires = after
 		}
 		request.Policies = append(request.Policies, v1alpha1.ApprovalAsker{
-			Name: name, Sum: compile.ApprovalSum(p), MinApprovals: p.EffectiveMinApprovals(), ApproverGroups: p.EffectiveApproverGroups(),
+			Name: name, Sum: compile.ApprovalSum(p), MinApprovals: p.EffectiveMinApprovals(), ApproverGroups: p.EffectiveApproverGroups(), FourEyes: p.FourEyes,
 		})
 	}
 	if len(request.Policies) == 0 {
 		return nil, fmt.Errorf("no policy asks for it")
+	}
+	if secret := token.CredentialSecretName(); secret != "" && request.Strict() {
+		request.TokenSecretRef = &v1alpha1.SecretReference{Name: secret}
 	}
 	request.ExpiryTime = metav1.NewTime(asked.Add(expires))
 	if !now.Before(request.ExpiryTime.Time) {

@@ -179,6 +179,12 @@ func describe(s *output.Screen, a *v1alpha1.MCPApproval) {
 		if len(p.ApproverGroups) > 0 {
 			text += " of people in " + strings.Join(p.ApproverGroups, " or ")
 		}
+		if p.FourEyes == v1alpha1.FourEyesStrict {
+			if len(p.ApproverGroups) == 0 {
+				text += " of people"
+			}
+			text += " who cannot read the token's Secret"
+		}
 		rows = append(rows, []string{"Policy:", text + ")"})
 	}
 	for _, d := range a.Spec.Decisions {
