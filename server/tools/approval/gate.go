@@ -73,6 +73,9 @@ type held struct {
 	request  request
 	// met are the policies whose condition on rows as they were is met, if they have been looked at.
 	met map[*policy]bool
+	// changes and unnamed are what the call would change.
+	changes []call.Change
+	unnamed int
 	// used is the approval by which the call is about to be committed; nil: none is needed.
 	used *contract.Approval
 	// done ends what Enter passed; nil if it passed nothing.

@@ -91,6 +91,7 @@ func (h *held) decided(met []*policy, changes []call.Change, unnamed int) (*cont
 		return nil, err
 	}
 	now := h.call.Settings.Now()
+	h.changes, h.unnamed = changes, unnamed
 	h.used = h.approval(digest, met, changes, unnamed, now)
 	decision := h.gate.register.decision(digest)
 	h.call.Record.Approval = h.used.Name

@@ -20,6 +20,11 @@ func shown(met []*policy, changes []call.Change, unnamed int) (told []contract.A
 			level = contract.ShowFields
 		}
 	}
+	return shownAs(level, changes, unnamed)
+}
+
+// shownAs is what people are shown at one of the Show… levels.
+func shownAs(level string, changes []call.Change, unnamed int) (told []contract.ApprovalChange, notice string) {
 	if level == contract.ShowCounts || len(changes) > contract.MaxApprovalChanges {
 		told = counted(changes)
 		if level != contract.ShowCounts {
