@@ -167,6 +167,16 @@ type ApprovalChange struct {
 	After  map[string]json.RawMessage `json:"after,omitempty"`
 }
 
+// ApprovalValues is the answer of a server's pod at /approvals/NAME/values on its admin port, for people who decide: to whoever comes from
+// within the pod, as "kubectl port-forward" does, and to whoever shows the StatusKey. NAME is an Approval's that waits there.
+type ApprovalValues struct {
+	Digest string `json:"digest"`
+	// Changes have the values before and after, without those of hidden, masked and secret fields, whatever the policies let be shown.
+	Changes []ApprovalChange `json:"changes,omitempty"`
+	// Notice says that something of the changes is not told.
+	Notice string `json:"notice,omitempty"`
+}
+
 // The bounds of Approvals as a pod tells of them.
 const (
 	// MaxApprovalReason is the most characters of a reason or comment.
@@ -177,6 +187,8 @@ const (
 	// MaxApprovalsPage is the most approvals of one ApprovalPage, MaxApprovalsBytes bounds it as JSON.
 	MaxApprovalsPage  = 100
 	MaxApprovalsBytes = 8 << 20
+	// MaxApprovalValuesBytes bounds the ApprovalValues of one call as JSON.
+	MaxApprovalValuesBytes = 64 << 10
 )
 
 // ApprovalPage is the answer of a server's pod at /approvals on its admin port, to whoever shows the StatusKey.

@@ -319,7 +319,7 @@ func addIndexes(mgr manager.Manager) error {
 			return []string{strconv.FormatBool(o.(*v1alpha1.MCPToken).Foreign())}
 		}},
 		{&v1alpha1.MCPToken{}, cluster.SecretIndex, func(o client.Object) []string {
-			if name := cluster.TokenSecretName(o.(*v1alpha1.MCPToken)); name != o.GetName() && name != "" {
+			if name := o.(*v1alpha1.MCPToken).CredentialSecretName(); name != o.GetName() && name != "" {
 				return []string{name} // most have the token's own name: tokensOfSecret needs no index for those
 			}
 			return nil

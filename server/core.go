@@ -101,7 +101,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	if c.databases.open == nil {
 		c.databases.open = openEngine
 	}
-	c.admin = adminPort{status: newBoard(), look: func() { wake(c.wakes.look) }}
+	c.admin = adminPort{inPod: s.InPod, status: newBoard(), look: func() { wake(c.wakes.look) }}
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
 	}

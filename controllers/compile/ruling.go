@@ -51,6 +51,9 @@ func Rule(a *v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPT
 	if token == nil || string(token.UID) != request.TokenUID {
 		return ruling.end(v1alpha1.ApprovalSuperseded, v1alpha1.ApprovalReasonTokenGone, "the MCPToken is gone, or another one has its name")
 	}
+	if !request.GuardsSecretOf(token) { // the manager makes it anew, for decisions that are checked against that Secret
+		return ruling.end(v1alpha1.ApprovalWaiting, v1alpha1.ApprovalReasonWaiting, "the token's text is in another Secret by now: decisions are taken anew")
+	}
 	for i := range request.Policies {
 		p := e.Spec.FindApproval(request.Policies[i].Name)
 		if p == nil || ApprovalSum(p) != request.Policies[i].Sum {

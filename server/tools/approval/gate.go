@@ -76,6 +76,8 @@ type held struct {
 	met map[*policy]bool
 	// foreseen are the policies that would hold back what a dry run did.
 	foreseen []string
+	// changes are what the call would change.
+	changes *call.Changes
 	// used is the approval by which the call is about to be committed; nil: none is needed.
 	used *contract.Approval
 	// spent reports whether the approval turned out to have been used by an earlier call.

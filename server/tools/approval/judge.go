@@ -92,6 +92,7 @@ func (h *held) decided(met []*policy, changes *call.Changes) (*contract.Decision
 		return nil, err
 	}
 	now := h.call.Settings.Now()
+	h.changes = changes
 	h.used = h.approval(digest, met, changes, now)
 	decision := h.gate.register.decision(digest)
 	h.call.Record.Approval = h.used.Name

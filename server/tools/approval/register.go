@@ -63,6 +63,8 @@ type entry struct {
 	waitsUntil time.Time
 	// sums are those of the policies that ask.
 	sums []string
+	// values are those of the call's changes while it waits, as JSON; nil if they are not kept.
+	values []byte
 	// told is the last state that webhooks were told of. round tells apart the times that the same call was asked for, by when the one
 	// before ended; 0 is the first.
 	told  string
@@ -130,6 +132,7 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 	}
 	if e.State != contract.ApprovalWaiting || now.After(e.waitsUntil) {
 		*e = entry{Approval: *a, request: h.request.sum, waitsUntil: now.Add(shortest(met)), round: r.roundAfter(e, a.Digest)}
+		e.values = r.keptValues(a.Digest, met, h.changes)
 		r.changed(e)
 		r.tell(e, e.State, nil, now)
 	} else if a.Reason != "" && a.Reason != e.Reason {
@@ -219,6 +222,9 @@ func (r *Register) room(caller string) error {
 
 // changed notes that the manager has to be told of an entry. The caller holds the lock.
 func (r *Register) changed(e *entry) {
+	if e.State != contract.ApprovalWaiting {
+		e.values = nil
+	}
 	r.count++
 	e.serial = r.count
 	r.news()
@@ -257,7 +263,7 @@ func (r *Register) refused(a *contract.Approval, d *contract.Decision) bool {
 	case e.State == state || e.State == contract.ApprovalWaiting && e.Asked.After(d.Expires):
 		return false
 	}
-	e.State, e.Ended = state, &a.Asked
+	e.State, e.Ended, e.values = state, &a.Asked, nil
 	r.tell(e, state, d.By, a.Asked)
 	return true
 }

@@ -13,7 +13,7 @@ import (
 
 // shown is what people who decide are shown of some changes, as far as every policy that asks lets it be shown.
 func shown(met []*policy, all *call.Changes) (told []contract.ApprovalChange, notice string) {
-	level, changes := contract.ShowValues, all.List()
+	level := contract.ShowValues
 	for _, p := range met {
 		switch {
 		case p.Show == contract.ShowCounts:
@@ -22,6 +22,12 @@ func shown(met []*policy, all *call.Changes) (told []contract.ApprovalChange, no
 			level = contract.ShowFields
 		}
 	}
+	return shownAs(level, met, all)
+}
+
+// shownAs is what people are shown at one of the Show… levels.
+func shownAs(level string, met []*policy, all *call.Changes) (told []contract.ApprovalChange, notice string) {
+	changes := all.List()
 	if level == contract.ShowCounts || len(changes) > contract.MaxApprovalChanges {
 		told = counted(changes)
 		if level != contract.ShowCounts {
