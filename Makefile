@@ -170,6 +170,13 @@ scale: kube ## Measure the manager with 100 endpoints, and with one of 2,000 tok
 scale-full: kube ## Measure the manager with up to 1,000 endpoints, and with one of up to 50,000 tokens (about an hour)
 	@$(scale) -endpoints 10,100,300,1000 -tokens 10000,50000
 
+# PODS= are further flags, as in make pods PODS='-pods 1,3 -seconds 2'; go run ./test/pods -help lists them.
+PODS ?=
+
+.PHONY: pods
+pods: kube databases ## Measure one endpoint with 1, 2, 4 and 8 server processes over one PostgreSQL (about 5 minutes)
+	@$(with_databases) go run ./test/pods -write $(PODS)
+
 .PHONY: upgrade
 upgrade: kube-cluster databases ## Upgrade to the next release and go back, on the local cluster, while agents call
 	@$(with_databases) go run ./test/upgrade
