@@ -64,6 +64,8 @@ func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.
 	switch {
 	case s.Missing != "":
 		t.Skip(s.Missing)
+	case s.Shards:
+		return onShards(t, s, script)
 	case s.Product != PostgreSQL:
 		return On(t, databasetest.URI(databasetest.MySQLOn(t, s.URI)), script)
 	case s.Direct == "":

@@ -43,6 +43,8 @@ type db struct {
 	generation atomic.Int64
 	// lacking are the names of settings that the server does not know.
 	lacking sync.Map
+	// spread reports whether rows of a table lie on several shards.
+	spread atomic.Bool
 	// servers are the servers that connections have led to.
 	servers sync.Map
 	// closing is done once Close is called.
