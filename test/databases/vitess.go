@@ -106,7 +106,8 @@ func (v vitess) launch(s *server, port int) error {
 		"--mysql-server-port", strconv.Itoa(port), "--mysql-server-bind-address", "127.0.0.1", "--mysql-auth-server-impl", "none", // this program has no other
 
 		"--db-socket", s.path("socket2"), "--db-credentials-file", s.path("behind.json"), "--mycnf-server-id", "1", "--mycnf-socket-file", s.path("socket2"),
-		"--dbddl-plugin", "vttest", "--vschema-ddl-authorized-users", "%", "--tablet-hostname", "localhost", "--tablet-types-to-wait", "primary"}
+		"--dbddl-plugin", "vttest", "--vschema-ddl-authorized-users", "%", "--tablet-hostname", "localhost", "--tablet-types-to-wait", "primary",
+		"--tablet-refresh-interval", "20ms"} // a new keyspace is there once its tablet is found
 	for _, user := range []string{"app", "dba", "allprivs", "appdebug", "repl", "filtered"} {
 		command = append(command, "--db-"+user+"-user", "tester")
 	}

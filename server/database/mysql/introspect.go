@@ -48,7 +48,9 @@ type introspection struct {
 	// numbers are columns that are in a foreign key or counted up. They stay numbers, whatever their type suggests.
 	numbers map[*database.Column]bool
 	// spread reports whether the rows of a table lie on several shards. ruleless are tables of which nobody says how they do.
-	spread   bool
+	spread bool
+	// gateway reports whether the server is a gateway to others.
+	gateway  bool
 	ruleless map[tableName]bool
 	// notes are sentences about what the server has no tables for.
 	notes []string
@@ -91,7 +93,9 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	i.tellBooleans()
 	i.sortTables(s)
 	s.Notes = append(d.notes(), i.notes...)
+	d.gateway.Store(i.gateway)
 	d.spread.Store(i.spread)
+	d.told.Store(&i.told)
 	return s, i, nil
 }
 

@@ -26,6 +26,7 @@ func (i *introspection) readShards(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	i.gateway = true
 	for name, t := range i.tables {
 		if !spread[name.schema] || t.Kind != database.BaseTable {
 			continue
