@@ -8,11 +8,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// ask runs a query for each schema; row gets the schema's name as it was asked for, and the values.
+// ask runs a query for each schema, whose name the rows begin with; row gets it as it was asked for, and the values. Behind a gateway
+// (vtgate) a schema has another name than clients call it, and one on each of its shards, of which the gateway asks any.
 func (i *introspection) ask(ctx context.Context, query string, row func(schema string, v []string)) error {
 	for _, schema := range i.schemas {
 		args := slices.Repeat([]string{schema}, strings.Count(query, "?"))
-		if err := i.conn.texts(ctx, query, args, func(v []string) { row(schema, v) }); err != nil {
+		if err := i.conn.texts(ctx, query, args, func(v []string) { i.told[v[0]] = schema; row(schema, v) }); err != nil {
 			return err
 		}
 	}
@@ -28,10 +29,9 @@ func (i *introspection) each(ctx context.Context, query string, row func(t *data
 	})
 }
 
-// readTold finds the names that the schemas have in answers. Behind a gateway (vtgate) a schema has another name than clients call
-// it, which only the gateway knows.
+// readTold finds the names that the schemas have in answers.
 func (i *introspection) readTold(ctx context.Context) error {
-	return i.ask(ctx, toldQuery, func(schema string, v []string) { i.told[v[0]] = schema })
+	return i.ask(ctx, toldQuery, func(string, []string) {})
 }
 
 // asked is the name by which a schema that an answer names is asked for.
