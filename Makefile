@@ -87,6 +87,11 @@ test-attacks: databases ## Attack a server in a process of its own, and read how
 test-engines: more-databases ## Run the data side's behavioural suite on every engine, release and pooler
 	@$(more_databases) $(suites) -rest engines
 
+.PHONY: test-engines-all
+test-engines-all: ## Run it on what is built from source as well: Vitess, on one shard and on two (building takes minutes)
+	@go run ./test/databases install -all
+	@go run ./test/databases run -all -- $(suites) -rest engines
+
 .PHONY: test-schemas
 test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
 	@$(with_databases) $(suites) schemas

@@ -143,6 +143,8 @@ const (
 	Full Code = "full"
 	// Uncertain: the connection broke while the transaction was being committed; nobody knows whether it was.
 	Uncertain Code = "uncertain"
+	// Partly: a part of the transaction was committed and the rest was not, or will be later, as its rows lie on several servers.
+	Partly Code = "partly"
 	// Failed: anything else.
 	Failed Code = "failed"
 )
