@@ -116,18 +116,16 @@ func (h *held) decided(met []*policy, changes *call.Changes) (*contract.Decision
 
 // refused is the error about a call that was not allowed, or not in time.
 func refused(d *contract.Decision) *call.ToolError {
-	message := "nobody allowed this call in time"
-	switch {
-	case d.State == contract.ApprovalDenied:
+	const anew = ": nothing was changed. If it is still wanted, make it again, and it waits anew"
+	message := "nobody allowed this call in time" + anew
+	switch d.State {
+	case contract.ApprovalDenied:
 		message = "other people did not allow this call, and nothing was changed"
 		if d.Comment != "" {
 			message += ": " + d.Comment
 		}
-	case d.State == contract.ApprovalApproved:
-		message = "this call was allowed, and was not made in time"
-	}
-	if d.State != contract.ApprovalDenied {
-		message += ": nothing was changed. If it is still wanted, make it again, and it waits anew"
+	case contract.ApprovalApproved:
+		message = "this call was allowed, and was not made in time" + anew
 	}
 	payload := answerOf(map[string]any{"error": message, "code": call.CodeApprovalDenied, "approval": d.Name, "decided_by": d.By})
 	return &call.ToolError{Code: call.CodeApprovalDenied, Message: message, Payload: payload}
