@@ -92,8 +92,9 @@ func (s *shop) approve(ctx context.Context, ana client.Client, text, arguments s
 	}
 	asking.Wait()
 	took := time.Since(began)
-	if ran != 1 {
-		failures = append(failures, fmt.Errorf("%s ran %d times", a.told.Approval, ran))
+	err = errors.Join(failures...)
+	if err == nil && ran != 1 {
+		err = fmt.Errorf("%s ran %d times", a.told.Approval, ran)
 	}
-	return took, errors.Join(failures...)
+	return took, err
 }

@@ -174,11 +174,10 @@ func await(ctx context.Context, p *process.Process, page string) error {
 			return false, errors.New("the process of " + page + " ended; its log is in .local/pods")
 		default:
 		}
-		response, err := http.Get(page)
-		if err != nil {
-			return false, nil
+		if response, err := http.Get(page); err == nil {
+			return response.StatusCode == http.StatusOK, response.Body.Close()
 		}
-		return response.StatusCode == http.StatusOK, response.Body.Close()
+		return false, nil
 	})
 }
 

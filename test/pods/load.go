@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"os"
 	"slices"
@@ -79,16 +78,17 @@ func call(tool, arguments string) string {
 	return fmt.Sprintf(`{"method":"tools/call","name":%q,"arguments":%s}`, tool, arguments)
 }
 
-// nextCall is what an agent asks for: mostly one item, sometimes a page of them, now and then a change.
-func nextCall(random *rand.Rand) string {
-	id := 1 + random.IntN(items)
-	switch n := random.IntN(10); {
+// nextCall is what an agent asks for in its n-th call: mostly one item, sometimes a page of them, now and then a change. The items are
+// scattered over the table.
+func nextCall(n int) string {
+	id := 1 + n*7919%items
+	switch n := n % 10; {
 	case n < 7:
 		return call("get_item", fmt.Sprintf(`{"id":%d}`, id))
 	case n < 9:
 		return call("list_item", fmt.Sprintf(`{"filters":{"id__gte":%d},"limit":20,"total":"none"}`, id))
 	default:
-		return call("update_item", fmt.Sprintf(`{"id":%d,"data":{"stock":%d}}`, id, random.IntN(50)))
+		return call("update_item", fmt.Sprintf(`{"id":%d,"data":{"stock":%d}}`, id, id%50))
 	}
 }
 
@@ -100,17 +100,16 @@ func (s *shop) agents(ctx context.Context, text string, many int, duration time.
 	var working sync.WaitGroup
 	var turn atomic.Int64
 	end := time.Now().Add(duration)
-	for n := range many {
+	for range many {
 		working.Go(func() {
 			c := newClient()
 			defer c.CloseIdleConnections()
-			random := rand.New(rand.NewPCG(uint64(n), uint64(duration)))
 			var own latencies
 			var err error
 			for began := time.Now(); began.Before(end) && ctx.Err() == nil; began = time.Now() {
 				var a answer
-				pod := s.pods[int(turn.Add(1))%len(s.pods)]
-				if a, err = pod.post(ctx, c, text, nextCall(random)); err == nil && (a.status != http.StatusOK || a.told.Code != "") {
+				next := int(turn.Add(1))
+				if a, err = s.pods[next%len(s.pods)].post(ctx, c, text, nextCall(next/len(s.pods))); err == nil && (a.status != http.StatusOK || a.told.Code != "") {
 					err = fmt.Errorf("%d %.300s", a.status, a.text)
 				}
 				if err != nil {

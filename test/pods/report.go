@@ -20,10 +20,18 @@ func ms(d time.Duration) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
+// named is the number of pods in words.
+func (r *result) named() string {
+	if r.pods == 1 {
+		return "1 pod"
+	}
+	return fmt.Sprintf("%d pods", r.pods)
+}
+
 // String implements fmt.Stringer.
 func (r *result) String() string {
-	return fmt.Sprintf("%d pods: %.0f requests/s, %.0f for each CPU second, p99 %s ms, %d connections (%d while pods came); %d keys, %d twice; rate %.0f%%, over one connection %.0f%%; revoked p50 %s, p99 %s ms; a quiet token p50 %s, p99 %s ms, beside a noisy one %s, %s ms",
-		r.pods, r.perSecond, r.perCPU, ms(r.load.at(99)), r.connections, r.growing, r.keys, r.twice, 100*r.spread, 100*r.sticky,
+	return fmt.Sprintf("%s: %.0f requests/s, %.0f for each CPU second, p99 %s ms, %d connections (%d while pods came); %d keys, %d twice; rate %.0f%%, over one connection %.0f%%; revoked p50 %s, p99 %s ms; a quiet token p50 %s, p99 %s ms, beside a noisy one %s, %s ms",
+		r.named(), r.perSecond, r.perCPU, ms(r.load.at(99)), r.connections, r.growing, r.keys, r.twice, 100*r.spread, 100*r.sticky,
 		ms(r.revoked.at(50)), ms(r.revoked.at(99)), ms(r.alone.at(50)), ms(r.alone.at(99)), ms(r.beside.at(50)), ms(r.beside.at(99)))
 }
 
@@ -94,7 +102,7 @@ func picture(all []*result) string {
 	var rows strings.Builder
 	y := 12
 	for _, r := range all {
-		fmt.Fprintf(&rows, `<text class="name" x="%d" y="%d">%d pods</text>`+"\n", named-8, y+18, r.pods)
+		fmt.Fprintf(&rows, `<text class="name" x="%d" y="%d">%s</text>`+"\n", named-8, y+18, r.named())
 		for i, bar := range []struct {
 			class, unit string
 			value       float64
