@@ -32,7 +32,7 @@ func (c *Config) TokenRate() (perSecond float64, pods int) {
 	return float64(c.Endpoint.Limits.RequestsPerSecondPerToken) / float64(pods), pods
 }
 
-// SharesLimits reports whether pods share anything.
-func (e *Endpoint) SharesLimits() bool {
-	return e.Limits.RequestsPerSecondPerToken > 0 || e.Database.ConnectionsShared || e.Database.Replicas != nil && e.Database.Replicas.ConnectionsShared
+// CountsPods reports whether pods have to know how many they are: they share a limit, or may make tasks of calls that wait.
+func (e *Endpoint) CountsPods() bool {
+	return len(e.Approvals) > 0 || e.Limits.RequestsPerSecondPerToken > 0 || e.Database.ConnectionsShared || e.Database.Replicas != nil && e.Database.Replicas.ConnectionsShared
 }

@@ -4,11 +4,11 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
-// updatePods puts the number of pods into the main part if the pods share anything. No entry of the Config has it: what objects ask
+// updatePods puts the number of pods into the main part if the pods have to know it. No entry of the Config has it: what objects ask
 // for is programmed, however many pods there are.
 func (c *Compiler) updatePods(pods *contract.Pods, next int64) {
 	wanted := contract.Pods{}
-	if c.main.Endpoint.SharesLimits() {
+	if c.main.Endpoint.CountsPods() {
 		if wanted = c.main.Pods; pods != nil { // a manager that has just started keeps what is stored
 			wanted = *pods
 		}

@@ -195,7 +195,7 @@ func (r *Reconciler) observe(ctx context.Context, s *endpointScope) error {
 	if err != nil {
 		return err
 	}
-	if s.deployment != nil && s.program.CountPods(counted) && s.config.Main != nil && s.config.Main.Endpoint.SharesLimits() {
+	if s.deployment != nil && s.program.CountPods(counted) && s.config.Main != nil && s.config.Main.Endpoint.CountsPods() {
 		r.Store.Configs.Wake(cluster.KeyOf(s.endpoint)) // each pod has another share
 	}
 	r.Poller.Look(cluster.KeyOf(s.endpoint), cluster.LookRequest(s.endpoint, r.Exposures.Of(cluster.KeyOf(s.endpoint))))

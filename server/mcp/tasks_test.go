@@ -264,6 +264,17 @@ func TestTheExtensionIsToldWhereCallsMayWait(t *testing.T) {
 	}
 }
 
+// Each pod knows its own tasks alone.
+func TestSeveralPodsMakeNoTasks(t *testing.T) {
+	c := client{t, newEndpoint(t, writing(approving, func(c *contract.Config) { c.Pods.Answering = 2 })), writerToken, tasks}
+	if r := c.send("server/discover", `"x":1`); strings.Contains(r.text, "io.modelcontextprotocol/tasks") {
+		t.Errorf("two pods offer tasks: %s", r.text)
+	}
+	if r := c.call("update_book", retitle); r.Result.ResultType != "complete" || !strings.Contains(r.text, "approval_required") {
+		t.Errorf("a call that waits on one of two pods is answered %s", r.text)
+	}
+}
+
 // The person is asked first; then the call waits; and it runs though the confirmation is older than one lives.
 func TestAConfirmedCallWaitsAsATask(t *testing.T) {
 	e := newEndpoint(t, writing(approving))

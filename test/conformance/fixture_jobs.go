@@ -128,7 +128,7 @@ func newFixture(ctx context.Context, config *contract.Config, folder string) (*f
 		case news <- struct{}{}:
 		default: // they look anyway
 		}
-	})
+	}, nil)
 	go people(ctx, register, news)
 	go func() {
 		<-ctx.Done()

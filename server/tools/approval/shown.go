@@ -36,7 +36,9 @@ func shownAs(level string, met []*policy, all *call.Changes) (told []contract.Ap
 	} else {
 		for _, of := range consequences(changes) {
 			m := modelOf(changes, of.Model)
-			addAsked(&of, met, m)
+			if level == contract.ShowValues { // without values, a field that stays would look like one that changes
+				addAsked(&of, met, m)
+			}
 			told = append(told, shownChange(&of, level == contract.ShowValues, hiddenFields(m)))
 		}
 	}
