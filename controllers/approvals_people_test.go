@@ -55,6 +55,15 @@ func (s *fakeServer) decided(a contract.Approval) func() string {
 	}
 }
 
+// allowed polls how many people have allowed a call that still waits, by policy, as the pod has it.
+func (s *fakeServer) allowed(a contract.Approval) func() map[string]int {
+	return func() map[string]int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.waiting[a.Name].Allowed
+	}
+}
+
 // call is a call of a token that waits for the policies: another one for each text.
 func (w *world) call(text string, t *v1alpha1.MCPToken, policies ...string) contract.Approval {
 	sum := sha256.Sum256([]byte(w.namespace + text))
