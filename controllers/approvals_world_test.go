@@ -41,12 +41,14 @@ var _ = Describe("An approval", Ordered, func() {
 		Expect(metav1.IsControlledBy(a, e)).To(BeTrue())
 		Eventually(func() string { state(a)(); return a.Status.Reason }).Should(Equal("the customer waits"))
 		Consistently(server.decided(call)).Should(BeEmpty())
+		Eventually(w.waiting("shop")).Should(Equal("1"))
 
 		ann := w.newPerson("ann", nil, "approve")
 		Expect(ann.decides(a, v1alpha1.VerdictApprove)).To(Succeed())
 		Eventually(server.decided(call)).Should(Equal(contract.ApprovalApproved))
 		Eventually(state(a)).Should(Equal("Approved"))
 		Expect(conditionOf(a, "Approved")).To(Equal("True Approved"))
+		Eventually(w.waiting("shop")).Should(BeEmpty())
 		Expect(counted(a)).To(Equal([]string{"ann Counted"}))
 		d := server.decisions[call.Name]
 		Expect(d.By).To(Equal([]string{"ann"}))
