@@ -162,7 +162,8 @@ type ApprovalChange struct {
 	Rows   int    `json:"rows"`
 	// ID is the row's, as the API shows ids.
 	ID string `json:"id,omitempty"`
-	// Fields are the fields that change, sorted. Before and After are their values, if they are shown.
+	// Fields are the fields that change, and those that the policies' conditions ask of, sorted. Before and After are their values, if
+	// they are shown: equal of a field that stays as it is.
 	Fields []string                   `json:"fields,omitempty"`
 	Before map[string]json.RawMessage `json:"before,omitempty"`
 	After  map[string]json.RawMessage `json:"after,omitempty"`

@@ -124,6 +124,7 @@ func (c *core) apply(update source.Update) {
 	defer c.mu.Unlock()
 	before := c.known.Swap(&update)
 	reopened := c.reopen(&update)
+	c.databases.share(update.Config)
 	changed := c.databases.changeLogin(&update)
 	if reopened || changed {
 		wake(c.wakes.look)
@@ -190,9 +191,10 @@ func (c *core) introspected(db *openDatabase, config *contract.Config, schema *d
 	c.publish()
 }
 
-// sameModels reports whether two Configs differ in groups and revisions at most.
+// sameModels reports whether two Configs differ in groups, pods and revisions at most, and let the same be exported.
 func sameModels(a, b *contract.Config) bool {
-	return a == b || a != nil && b != nil && reflect.DeepEqual(a.Endpoint, b.Endpoint) && reflect.DeepEqual(a.Models, b.Models)
+	return a == b || a != nil && b != nil && reflect.DeepEqual(a.Endpoint, b.Endpoint) && reflect.DeepEqual(a.Models, b.Models) &&
+		snapshot.ExportProblem(a.OfOnePod()) == snapshot.ExportProblem(b.OfOnePod())
 }
 
 // readTokens takes the tokens of an update. Parts that have not changed cost nothing. The tokens of a Config that is gone

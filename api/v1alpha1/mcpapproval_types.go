@@ -198,7 +198,7 @@ type ApprovalChange struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=300
 	ID string `json:"id,omitempty"`
-	// fields are the fields that change.
+	// fields are the fields that change, and those that the policies ask of.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -16,8 +16,10 @@ import (
 //
 // The methods that append write compact JSON. Their token is one that Authenticate returned.
 type Endpoint interface {
-	// Settings are the endpoint's own: base path, URL, limits.
+	// Settings are the endpoint's own, as one pod has them: base path, URL, limits.
 	Settings() *contract.Endpoint
+	// TokenRate is this pod's share of each token's rate, and among how many pods it is shared; 0 requests a second are no limit.
+	TokenRate() (perSecond float64, pods int)
 	// Authenticate returns the token whose text is shown, or nobody. A refusal takes the same time whatever its reason.
 	Authenticate(shown access.Bearer, now time.Time) access.Token
 	// WhyRefused says why a text, or a caller if one is given, lets nobody in, for the operator alone. The time it takes depends on
@@ -38,6 +40,21 @@ type Endpoint interface {
 	Tools(token access.Token, view tools.View, packed bool) tools.List
 	// Call performs a tool; arguments is a JSON object, or nil.
 	Call(ctx context.Context, token access.Token, tool string, arguments []byte) call.Result
+	// CallElicited performs a tool for a client that can ask its person, with what the person said.
+	CallElicited(ctx context.Context, token access.Token, tool string, arguments []byte, elicited *call.Elicited) call.Result
+	// SealState makes the requestState of a question, and OpenState returns what it carries; the error may be shown.
+	SealState(token access.Token, tool string, arguments []byte, carried string) (string, error)
+	OpenState(token access.Token, tool string, arguments []byte, text string) (carried string, err error)
+
+	// HasTasks reports whether calls may become tasks, and HoldTask makes one of a call that waits for an approval; false if it cannot
+	// be one.
+	HasTasks() bool
+	HoldTask(token access.Token, waitsFor string, made call.TaskCall) (call.Task, bool)
+	// Task is what became of a task of the token's own, and CancelTask withdraws one; false if this server knows none of that id.
+	Task(token access.Token, id string) (call.Task, bool)
+	CancelTask(token access.Token, id string) bool
+	// RunTask runs a task that is due, and returns its result; false if it is not due.
+	RunTask(ctx context.Context, token access.Token, id string) (result call.Result, ran bool)
 
 	// Recognise returns the token in force whose text has the hash of a credential, or nobody.
 	Recognise(c access.Credential, now time.Time) access.Token

@@ -20,6 +20,7 @@ const (
 	codeRefused            = -32000 // the server's own code: the token is refused, must wait, or asks before the schema is known
 	codeResourceNotRead    = -32002
 	codeHeaderMismatch     = -32020
+	codeMissingCapability  = -32021
 	codeUnsupportedVersion = -32022
 )
 
@@ -38,7 +39,17 @@ var supportedVersionsJSON, _ = json.Marshal(supportedVersions) // they are strin
 // openResult appends what comes before a result's own members. It writes the id as it was sent. Without an id the
 // answer has the simple form, which is the bare result. From 2026-07-28 on every result says its kind and who made it
 // (Overview, "Result Responses" and "_meta"), and a result that can be cached says for how long (Caching).
-func (x *exchange) openResult(id []byte, ttl int) {
+func (x *exchange) openResult(id []byte, ttl int) { x.openResultOf(complete, id, ttl) }
+
+// The kinds of results (MCP 2026-07-28, "resultType").
+const (
+	complete      = "complete"
+	inputRequired = "input_required"
+	taskCreated   = "task"
+)
+
+// openResultOf is openResult for a result of a kind.
+func (x *exchange) openResultOf(kind string, id []byte, ttl int) {
 	out := x.out
 	if id != nil {
 		out = append(out, `{"jsonrpc":"2.0","id":`...)
@@ -47,7 +58,9 @@ func (x *exchange) openResult(id []byte, ttl int) {
 	}
 	out = append(out, '{')
 	if x.protocol.modern {
-		out = append(out, `"resultType":"complete",`...)
+		out = append(out, `"resultType":"`...)
+		out = append(out, kind...)
+		out = append(out, `",`...)
 		if ttl != uncached {
 			out = append(out, `"ttlMs":`...)
 			out = strconv.AppendInt(out, int64(ttl), 10)
@@ -72,6 +85,13 @@ func (x *exchange) closeResult(id []byte) (status int) {
 // appendToolResult appends a tool's result, and releases it; its text is the compact JSON that the tool made.
 func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 	x.openResult(id, uncached)
+	x.appendToolMembers(result)
+	result.Release()
+	x.closeResult(id)
+}
+
+// appendToolMembers appends what a tool's result has of its own.
+func (x *exchange) appendToolMembers(result *call.Result) {
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
 	x.out = jsontext.AppendDocument(x.out, result.Text)
 	x.out = append(x.out, '}')
@@ -85,8 +105,6 @@ func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 	if result.IsError {
 		x.out = append(x.out, `,"isError":true`...)
 	}
-	result.Release()
-	x.closeResult(id)
 }
 
 // appendLink appends the content that a client shows as a link.

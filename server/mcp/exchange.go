@@ -53,6 +53,8 @@ type exchange struct {
 	reading, place, sending, exporting int64
 	// retryAfter is how long the token must wait if the status is 429.
 	retryAfter time.Duration
+	// moves reports whether this pod's share of the token's rate is used up, and other pods have theirs.
+	moves bool
 
 	// span is that of the message; it records nothing if traces are off. waited is how long the request waited for a place, and
 	// failure the code of the JSON-RPC error that answers the message; 0 is none. Both are kept only while traces are on.
@@ -120,29 +122,37 @@ func (x *exchange) dropBody() {
 	}
 }
 
-// callTool runs one tool, and notes and logs its outcome.
-func (x *exchange) callTool(name string, arguments []byte) call.Result {
+// callTool runs one tool, and notes and logs its outcome. elicited is what the caller's person said; nil if the client cannot ask.
+func (x *exchange) callTool(name string, arguments []byte, elicited *call.Elicited) call.Result {
 	start := x.handler.options.Now()
-	result := x.callWithinRate(name, arguments)
+	result := x.callWithinRate(name, arguments, elicited)
+	x.noteCall(name, arguments, &result, start)
+	return result
+}
+
+// noteCall notes and logs the outcome of one tool.
+func (x *exchange) noteCall(name string, arguments []byte, result *call.Result, start time.Time) {
 	x.answered.Tool = call.Label(name)
-	x.noteResult(&result)
+	x.noteResult(result)
 	if x.span.Recording() {
-		x.describeResult(&result)
+		x.describeResult(result)
 		if x.span.WantsArguments() {
 			x.span.Set(tracing.ToolArguments.String(audit.Question(arguments)))
 		}
 	}
-	x.note("tool", name, result)
-	x.logCall(name, &result, start)
-	return result
+	x.note("tool", name, *result)
+	x.logCall(name, result, start)
 }
 
 // callWithinRate runs one tool if the token's rate allows it.
-func (x *exchange) callWithinRate(name string, arguments []byte) call.Result {
+func (x *exchange) callWithinRate(name string, arguments []byte, elicited *call.Elicited) call.Result {
 	if x.limited() {
 		if wait := x.overRate(name, call.Cost(name, arguments)); wait > 0 {
 			return call.RateLimited(wait)
 		}
+	}
+	if elicited != nil {
+		return x.endpoint.CallElicited(x.onBehalf(), x.token, name, arguments, elicited)
 	}
 	return x.endpoint.Call(x.onBehalf(), x.token, name, arguments)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
 	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/approval"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -82,20 +83,29 @@ type endpoint struct {
 	audit *harness.Log
 	// troubles counts what DatabaseTrouble was told.
 	troubles *int
+	// waiting are the calls that other people must allow.
+	waiting *approval.Register
+	// later is how long after now the endpoint believes to be.
+	later time.Duration
 }
 
 func newEndpoint(t testing.TB, c *contract.Config) *endpoint {
 	t.Helper()
-	return newEndpointOver(t, c, bookshopDatabase(t))
+	return newEndpointOver(t, c, bookshopDatabaseOf(t, c))
 }
 
 func bookshopDatabase(t testing.TB) database.DB {
+	t.Helper()
+	return bookshopDatabaseOf(t, config())
+}
+
+func bookshopDatabaseOf(t testing.TB, c *contract.Config) database.DB {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bookshop.sql"), []byte(bookshop), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	db := sqlite.Open(database.Settings{Database: config().Endpoint.Database, SQLitePath: filepath.Join(t.TempDir(), "db.sqlite"), SQLiteInitDir: dir})
+	db := sqlite.Open(database.Settings{Database: c.Endpoint.Database, Idempotency: c.Endpoint.Idempotency, SQLitePath: filepath.Join(t.TempDir(), "db.sqlite"), SQLiteInitDir: dir})
 	t.Cleanup(db.Close)
 	return db
 }
@@ -106,12 +116,12 @@ func newEndpointOver(t testing.TB, c *contract.Config, db database.DB) *endpoint
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &endpoint{log: &harness.Log{}, audit: &harness.Log{}, troubles: new(int)}
+	e := &endpoint{log: &harness.Log{}, audit: &harness.Log{}, troubles: new(int), waiting: approval.NewRegister(func() {}, nil)}
 	var current *snapshot.Snapshot
 	e.change = func(c *contract.Config) {
 		current = nil
 		if c != nil {
-			current = snapshot.Build(c, access.DirectoryOf(c), schema, db, nil, nil, nil, nil, nil)
+			current = snapshot.Build(c, access.DirectoryOf(c), schema, db, nil, nil, e.waiting, nil, func() time.Time { return now.Add(e.later) })
 		}
 	}
 	e.change(c)

@@ -40,7 +40,7 @@ func (x *exchange) noteError(code int) {
 
 // errorTypes are the codes of JSON-RPC as the semantic conventions write them.
 var errorTypes = texts(codeParse, codeInvalidRequest, codeMethodNotFound, codeInvalidParams, codeRefused, codeResourceNotRead,
-	codeHeaderMismatch, codeUnsupportedVersion)
+	codeHeaderMismatch, codeMissingCapability, codeUnsupportedVersion)
 
 func texts(codes ...int) map[int]string {
 	m := make(map[int]string, len(codes))

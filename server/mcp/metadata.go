@@ -35,6 +35,9 @@ func (x *exchange) admit(id []byte, method string, name []byte, meta *metadata) 
 		return x.mismatch(id, "Mcp-Method must be the body's method")
 	}
 	if isString(name) && !namesSame(x.header[nameHeader], name) {
+		if strings.HasPrefix(method, tasksPrefix) {
+			return x.mismatch(id, "Mcp-Name must be the body's params.taskId")
+		}
 		return x.mismatch(id, "Mcp-Name must be the body's params.name or params.uri")
 	}
 	return 0

@@ -20,6 +20,9 @@ const (
 	methodListResources = "resources/list"
 	methodListTemplates = "resources/templates/list"
 	methodReadResource  = "resources/read"
+	methodGetTask       = "tasks/get"
+	methodUpdateTask    = "tasks/update"
+	methodCancelTask    = "tasks/cancel"
 )
 
 // A method is a method of JSON-RPC.
@@ -45,6 +48,9 @@ var methods = byLabel(
 	method{methodListResources, true, true, (*exchange).listResources, nil},
 	method{methodListTemplates, true, true, (*exchange).listTemplates, nil},
 	method{methodReadResource, true, true, (*exchange).readResource, theURI},
+	method{methodGetTask, false, true, (*exchange).getTask, theTaskID},
+	method{methodUpdateTask, false, true, (*exchange).updateTask, theTaskID},
+	method{methodCancelTask, false, true, (*exchange).cancelTask, theTaskID},
 )
 
 func byLabel(all ...method) map[string]*method {
@@ -55,8 +61,9 @@ func byLabel(all ...method) map[string]*method {
 	return m
 }
 
-func theName(p *parameters) []byte { return p.name }
-func theURI(p *parameters) []byte  { return p.uri }
+func theName(p *parameters) []byte   { return p.name }
+func theURI(p *parameters) []byte    { return p.uri }
+func theTaskID(p *parameters) []byte { return p.taskID }
 
 // initialize answers with the server's name, its abilities, and the version that both sides know.
 func (x *exchange) initialize(id []byte, m *message) (status int) {
@@ -89,7 +96,11 @@ func (x *exchange) discover(id []byte, _ *message) (status int) {
 
 // appendAbilities appends the members that initialize and server/discover share.
 func (x *exchange) appendAbilities() {
-	x.out = append(x.out, `"capabilities":{"tools":{},"prompts":{},"resources":{}}`...)
+	x.out = append(x.out, `"capabilities":{"tools":{},"prompts":{},"resources":{}`...)
+	if x.protocol.modern && x.endpoint.HasTasks() {
+		x.out = append(x.out, `,"extensions":{"`+tasksExtension+`":{}}`...)
+	}
+	x.out = append(x.out, '}')
 	if instructions := x.endpoint.Instructions(x.token, x.view); instructions != "" {
 		x.out = append(x.out, `,"instructions":`...)
 		x.out = jsontext.AppendString(x.out, instructions)
@@ -128,9 +139,23 @@ func (x *exchange) callToolRPC(id []byte, m *message) (status int) {
 		return x.fail(id, codeInvalidParams, message)
 	}
 	name := stringValue(m.inside.name)
-	result := x.callTool(name, m.inside.arguments)
-	if result.UnknownTool {
+	var elicited *call.Elicited
+	if x.elicits(m) {
+		var problem string
+		if elicited, problem = x.elicitedOf(name, m); problem != "" {
+			return x.fail(id, codeInvalidParams, problem)
+		}
+	}
+	result := x.callTool(name, m.inside.arguments, elicited)
+	switch {
+	case result.UnknownTool:
 		return x.fail(id, codeInvalidParams, "Unknown tool: "+quoted(name))
+	case elicited != nil && result.Elicitation != nil:
+		return x.elicit(id, name, m, &result)
+	case result.Waits != "" && x.hasTasks(m):
+		if status = x.makeTask(id, name, m, elicited, &result); status != 0 {
+			return status
+		}
 	}
 	x.appendToolResult(id, &result)
 	return http.StatusOK

@@ -59,7 +59,7 @@ func (x *exchange) simple(m *message, method string) (status int) {
 		if message := checkCall(m.name, m.arguments); message != "" {
 			return x.badSimple(codeInvalidParams, message)
 		}
-		result := x.callTool(stringValue(m.name), m.arguments)
+		result := x.callTool(stringValue(m.name), m.arguments, nil)
 		x.appendToolResult(nil, &result)
 		return http.StatusOK
 	default:

@@ -36,7 +36,11 @@ type message struct {
 // parameters are the members of an object "params".
 type parameters struct {
 	name, arguments, uri, protocolVersion []byte
-	meta                                  metadata
+	// inputResponses and requestState come with a call that is made again (MCP 2026-07-28, Multi Round-Trip Requests).
+	inputResponses, requestState []byte
+	// taskID is that of the extension tasks.
+	taskID []byte
+	meta   metadata
 }
 
 // metadata are the members of an object "_meta" (MCP 2026-07-28, Overview, "_meta").
@@ -294,6 +298,12 @@ func (p *parameters) member(name []byte) (value *[]byte, inside keeper) {
 		return &p.uri, nil
 	case "protocolVersion":
 		return &p.protocolVersion, nil
+	case "taskId":
+		return &p.taskID, nil
+	case "inputResponses":
+		return &p.inputResponses, nil
+	case "requestState":
+		return &p.requestState, nil
 	case "_meta":
 		return nil, &p.meta
 	}

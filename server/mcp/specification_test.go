@@ -110,10 +110,10 @@ func modern(method, members string) request {
 		header: header("Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", method),
 	}
 	var body struct {
-		Params struct{ Name, URI *string }
+		Params struct{ Name, URI, TaskID *string }
 	}
 	_ = json.Unmarshal([]byte(r.body), &body)
-	for _, name := range []*string{body.Params.Name, body.Params.URI} {
+	for _, name := range []*string{body.Params.Name, body.Params.URI, body.Params.TaskID} {
 		if name != nil {
 			r.header.Set("Mcp-Name", "=?base64?"+base64.StdEncoding.EncodeToString([]byte(*name))+"?=")
 		}

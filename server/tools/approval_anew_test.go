@@ -78,3 +78,35 @@ func TestACallThatWaitsTellsHowManyHaveAllowedIt(t *testing.T) {
 	l.decide(name, contract.ApprovalApproved, "")
 	l.must(ownerText, "delete_shelf", remove)
 }
+
+// A pod may die between the commit of an allowed call and telling of it. The pod that is asked next finds in the table that it ran.
+func TestAnotherPodTellsOfACallThatRan(t *testing.T) {
+	configure := approving(policy("p", func(p *contract.ApprovalPolicy) { p.Tokens = []string{"shop/owner"} }))
+	onLibraries(t, func(t *testing.T, l *library) {
+		const create = `{"data":{"title":"N","author_id":2}}`
+		name := l.waits(ownerText, "create_book", create)
+		l.decide(name, contract.ApprovalApproved, "")
+		ran := l.must(ownerText, "create_book", create)["call"]
+
+		config := libraryConfig()
+		configure(config)
+		l.waiting = approval.NewRegister(func() {}, nil)
+		l.set.settings.Gate = approval.New(config, l.set.catalog, l.tokens.Inspector(), l.waiting)
+		if other := l.waits(ownerText, "create_book", create); other != name {
+			t.Fatalf("the other pod has it as %s, not %s", other, name)
+		}
+		l.decide(name, contract.ApprovalApproved, "")
+		again := func() string {
+			if r := l.call(ownerText, "create_book", create); r.Code != call.CodeConflict {
+				t.Errorf("the second time: %s (%v)", r.Text, r.Cause)
+			}
+			return l.waiting.Serial()
+		}
+		if first, second := again(), again(); first != second {
+			t.Error("the manager is told of it each time")
+		}
+		if a := l.told(name); a.State != contract.ApprovalExecuted || a.Call != ran {
+			t.Errorf("the manager is told %s, call %q, of call %q", a.State, a.Call, ran)
+		}
+	}, configure)
+}

@@ -123,7 +123,7 @@ func (set *Set) ReadResource(ctx context.Context, token access.Token, uri string
 	if err != nil {
 		return call.ResultOf(nil, err)
 	}
-	return set.perform(ctx, token, call.FindOperation(name), model, arguments)
+	return set.perform(set.newCall(ctx, token, call.FindOperation(name)), model, arguments)
 }
 
 // parseURI says which operation on which model, with which arguments, reads a resource.

@@ -67,22 +67,28 @@ func New(c *catalog.Catalog, db database.DB, settings call.Settings) *Set {
 // Call performs a tool. arguments is a JSON object, or nil for none. The checks come in the order of
 // docs/design/tools.md, "Order of checks": the model is known, the token may, the arguments fit, the row is there.
 func (set *Set) Call(ctx context.Context, token access.Token, tool string, arguments []byte) call.Result {
+	return set.CallElicited(ctx, token, tool, arguments, nil)
+}
+
+// CallElicited performs a tool as Call does, for a client that can ask its person, with what the person said; nil is any other client.
+func (set *Set) CallElicited(ctx context.Context, token access.Token, tool string, arguments []byte, elicited *call.Elicited) call.Result {
 	op, model := call.ParseName(tool)
 	if op == nil {
 		r := call.ResultOf(nil, call.UnknownTool(tool))
 		r.UnknownTool = true
 		return r
 	}
-	return set.perform(ctx, token, op, model, arguments)
+	c := set.newCall(ctx, token, op)
+	c.Elicited = elicited
+	return set.perform(c, model, arguments)
 }
 
 // perform runs an operation on the model of that name, or on the one that the arguments name if it is "". It tells the
 // audit of what changes something or is refused, and of what reads if the endpoint asks for that.
-func (set *Set) perform(ctx context.Context, token access.Token, op *call.Operation, model string, arguments []byte) call.Result {
-	c := set.newCall(ctx, token, op)
-	c.Model, c.Generic = model, model == "" && !op.Global
+func (set *Set) perform(c *call.Call, model string, arguments []byte) call.Result {
+	c.Model, c.Generic = model, model == "" && !c.Op.Global
 	r := c.ResultOf(once.Run(c, arguments))
-	if span := tracing.Of(ctx); span.Recording() {
+	if span := tracing.Of(c.Ctx); span.Recording() {
 		describeCall(span, c, model)
 	}
 	r.Structured = set.settings.Catalogue.StructuredContent && !r.IsError
@@ -100,7 +106,7 @@ func tell(c *call.Call, r *call.Result) error {
 	case c.Op.Writes() || r.Code == call.CodePermissionDenied:
 		outcome := call.OutcomeOK
 		switch {
-		case c.Waits:
+		case c.Waits != "":
 			outcome, c.Record.Changed = string(call.CodeApprovalRequired), 0 // what was changed was undone
 		case r.IsError:
 			outcome = string(r.Code)

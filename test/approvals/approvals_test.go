@@ -60,6 +60,11 @@ func TestMain(m *testing.M) {
 		fmt.Printf("approvals: %d asked, %d allowed, %d denied, %d executed once, %d twice, %d wrong\n", totals.asked.Load(), totals.allowed.Load(),
 			totals.denied.Load(), totals.executed.Load(), totals.twice.Load(), totals.wrong.Load())
 	}
+	if killedTotals.killed.Load() > 0 {
+		fmt.Printf("approvals: %d pods killed, %d calls executed once, of which %d by the pod that was killed, %d twice, %d wrong\n", killedTotals.killed.Load(),
+			killedTotals.executed.Load(), killedTotals.byTheDead.Load(), killedTotals.twice.Load(), killedTotals.wrong.Load())
+	}
+	removeProgram()
 	os.Exit(code)
 }
 

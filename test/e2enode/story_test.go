@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -108,6 +109,13 @@ var _ = Describe("the product's story", Ordered, func() {
 		// Only one of the pods has the connection of the agent that writes.
 		Expect(kubectl(ctx, "-n", "shop", "logs", "-l", "mcpadmin.dev/endpoint=shop", "--tail=200")).To(ContainSubstring(`"tool":"create_item"`))
 		Expect(kubectl(ctx, "-n", "shop", "exec", "deployment/shop-mcp", "--", "/mcp-admin-server", "--version")).To(ContainSubstring("version"))
+	})
+
+	It("shows on its page what pods do, over the kubelet", func(ctx SpecContext) {
+		page := openPage(ctx)
+		shows(page, "e/shop/shop", "shop-mcp-", "Database in order", "mcp-admin status shop -n shop")
+		shows(page, "e/shop/shop/activity", "create_item")
+		shows(page, "e/shop/shop/see-as/shop/shop-agent/list_item?arguments="+url.QueryEscape(`{"limit": 1}`), "What it is shown")
 	})
 
 	It("refuses a revoked token on every pod", func(ctx SpecContext) {

@@ -127,12 +127,22 @@ const (
 	ofSearches      = "TestSearchByIndex causes it"
 	ofVectors       = "TestSimilarRows causes it"
 	ofRequiredLines = "requiredLines causes it"
+	ofElicitation   = "the tests of questions in server/mcp cause it"
+	ofTasks         = "the tests of tasks in server/mcp cause it"
 	ofApprovals     = "the tests of approvals in server/tools cause it"
 )
 
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
-	"the rows are to be seen as they were": neverTold,
+	"the rows are to be seen as they were":             neverTold,
+	"Mcp-Name must be the body's params.taskId":        ofTasks,
+	"taskId is required and must be a string":          ofTasks,
+	"inputResponses is required and must be an object": ofTasks,
+	"This server knows no task of yours with this id; make the call itself again with the same arguments: it tells what became of it":                                                                        ofTasks,
+	"the question whether to do this was closed without an answer: nothing was changed; make the call again only if your user wants it":                                                                      ofElicitation,
+	"your user was asked whether to do this, and said no: nothing was changed; do not try to reach the same in another way":                                                                                  ofElicitation,
+	"requestState is older than 10 minutes: make the call again without requestState and inputResponses, and you are asked anew":                                                                             ofElicitation,
+	"requestState is not one that this endpoint gave you for this call: send it back unchanged, with the same tool and arguments, or make the call again without requestState and inputResponses":            ofElicitation,
 	"this call needs an approval, and the endpoint's table of idempotency keys, by which what is allowed happens once, cannot be used; the endpoint's status says why, and nothing was changed":              ofApprovals,
 	"this call was allowed once, as %s, and was done: nothing was changed now. If it is to be done again, call with an %s that you have not used":                                                            ofApprovals,
 	"this call needs an approval, and too many calls wait for one already (%d of yours, %d of all): nothing was changed. Withdraw some of yours with the tool approvals, or ask again when some are decided": ofApprovals,

@@ -246,6 +246,8 @@ func describeChange(s *output.Screen, c *v1alpha1.ApprovalChange) {
 		switch {
 		case f.Before == "" && f.After == "":
 			fmt.Fprintf(s, "    %s\n", output.Printable(f.Name))
+		case f.Before == f.After:
+			fmt.Fprintf(s, "    %s: stays %s\n", output.Printable(f.Name), output.Printable(f.Before))
 		default:
 			fmt.Fprintf(s, "    %s: %s -> %s\n", output.Printable(f.Name), output.Printable(cmp.Or(f.Before, "nothing")), output.Printable(cmp.Or(f.After, "not known yet")))
 		}

@@ -146,6 +146,9 @@ func readActionCall(c *call.Call, a *actionArguments) (*actionCall, error) {
 	if e.declared, err = FindAction(c, a.action); err != nil {
 		return nil, err
 	}
+	if c.Elicited != nil && e.declared.Confirm != nil { // the person says it, and not the agent
+		e.confirmed, e.shown = c.Confirmation != "", c.Confirmation
+	}
 	c.Record.Operation = call.ActionPrefix + e.declared.Name
 	if e.asked, err = readIDs(c.Scope.Model(), a.ids); err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	htmltemplate "html/template"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -18,11 +17,8 @@ import (
 // ErrAsked undoes a transaction in which a question was all that came out.
 var ErrAsked = errors.New("asked")
 
-// confirmationLife is how long a confirmation_token is good for.
-const confirmationLife = 10 * time.Minute
-
-// maxPageRows is the most rows that a confirmation page names.
-const maxPageRows = 100
+// ConfirmationLife is how long a confirmation_token is good for.
+const ConfirmationLife = 10 * time.Minute
 
 // ConfirmationRequest is action_'s answer where it asks first: nothing was changed.
 type ConfirmationRequest struct {
@@ -37,6 +33,8 @@ type ConfirmationRequest struct {
 	SkippedIDs           []json.RawMessage `json:"skipped_ids"`
 	// Notice says that the page does not name all rows.
 	Notice string `json:"notice,omitempty"`
+	// plain is the page as plain text, for a form; "" if it is not the server's own.
+	plain string
 }
 
 // ConfirmationPage is the page that a person is shown before an action runs.
@@ -58,11 +56,16 @@ func (e *actionCall) ask(p *actionPlan) (*ConfirmationRequest, error) {
 	if steps := e.call.Confirmations; steps != nil {
 		return nil, add(steps, e, p)
 	}
+	e.call.Elicitation = nil // an earlier attempt may have left one
 	switch {
 	case !e.confirmed && e.declared.Confirm == nil:
 		return nil, nil
 	case !e.confirmed:
-		return e.question(p, nil)
+		question, err := e.question(p, nil)
+		if err == nil {
+			e.call.Elicitation = question.Elicit()
+		}
+		return question, err
 	case e.shown == "" && !e.needsToken(p):
 		return nil, nil
 	}
@@ -77,6 +80,7 @@ func (e *actionCall) ask(p *actionPlan) (*ConfirmationRequest, error) {
 	if e.shown == "" {
 		message = e.declared.Name + " needs the confirmation_token of its page" + e.whyToken() + "; look at the page, then call again with its token"
 	}
+	e.call.Elicitation = question.Elicit()
 	return nil, StaleToken(message, question)
 }
 
@@ -96,13 +100,14 @@ func (e *actionCall) whyToken() string {
 
 // question asks whether to do it; page is a webhook's own, nil for the standard one.
 func (e *actionCall) question(p *actionPlan, page *ConfirmationPage) (*ConfirmationRequest, error) {
-	message := e.message(p)
+	message, plain := e.message(p), ""
 	if page == nil {
-		content, err := e.page(p, message)
+		shown := e.page(p, message)
+		content, err := shown.html()
 		if err != nil {
 			return nil, err
 		}
-		page = &ConfirmationPage{ContentType: "text/html", Content: content}
+		page, plain = &ConfirmationPage{ContentType: "text/html", Content: content}, shown.plain()
 	}
 	token, err := e.seal(p)
 	if err != nil {
@@ -112,7 +117,7 @@ func (e *actionCall) question(p *actionPlan, page *ConfirmationPage) (*Confirmat
 		Notice:               rowsNotNamed(e.call.Scope.Model(), len(p.rows)),
 		RequiresConfirmation: true, Action: e.declared.Name, AffectedCount: len(p.rows), Page: *page, Token: token,
 		Message:    message + " Nothing was changed: to go on, call again with the same arguments, confirm: true and this confirmation_token.",
-		MissingIDs: notNil(p.missing), SkippedIDs: notNil(p.skipped),
+		MissingIDs: notNil(p.missing), SkippedIDs: notNil(p.skipped), plain: plain,
 	}, nil
 }
 
@@ -152,63 +157,6 @@ func (e *actionCall) message(p *actionPlan) string {
 	return text
 }
 
-// pageTemplate escapes every variable for where it stands.
-var pageTemplate = htmltemplate.Must(htmltemplate.New("page").Parse(`<h1>Are you sure?</h1>
-<p>{{.Message}}</p>
-{{with .Parameters}}<h2>With</h2>
-<ul>
-{{range .}}<li>{{.Name}}: {{.Value}}</li>
-{{end}}</ul>
-{{end}}<h2>Rows</h2>
-<ul>
-{{range .Rows}}<li>{{.ID}}{{with .Label}}: {{.}}{{end}}</li>
-{{end}}{{with .More}}<li>and {{.}} more</li>
-{{end}}</ul>
-{{with .Along}}<h2>With them</h2>
-<ul>
-{{range .}}<li>{{.}}</li>
-{{end}}</ul>
-{{end}}{{with .Skipped}}<p>Skipped, as the action does not apply to them: {{.}}</p>
-{{end}}{{with .Missing}}<p>Not found: {{.}}</p>
-{{end}}`))
-
-type pageRow struct{ ID, Label string }
-
-type pageParameter struct{ Name, Value string }
-
-// page is the standard confirmation page: what it is about, and what goes with it.
-func (e *actionCall) page(p *actionPlan, message string) (string, error) {
-	shown := struct {
-		Message          string
-		Parameters       []pageParameter
-		Rows             []pageRow
-		More             int
-		Along            []string
-		Skipped, Missing string
-	}{Message: message, More: max(len(p.rows)-maxPageRows, 0), Skipped: idList(p.skipped), Missing: idList(p.missing)}
-	for _, d := range e.declared.Parameters {
-		if raw, there := e.parameters.raw[d.Name]; there {
-			shown.Parameters = append(shown.Parameters, pageParameter{d.Name, call.PlainText(raw)})
-		}
-	}
-	for _, row := range p.rows[:min(len(p.rows), maxPageRows)] {
-		r := pageRow{ID: call.PlainText(row.ID())}
-		if label := row.Label(); label != r.ID {
-			r.Label = label
-		}
-		shown.Rows = append(shown.Rows, r)
-	}
-	for _, c := range p.along {
-		what := map[write.Fate]string{write.LosesReference: " will no longer refer to them", write.FollowsChange: " will change with them"}[c.Fate]
-		shown.Along = append(shown.Along, c.String()+what)
-	}
-	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, shown); err != nil {
-		return "", err
-	}
-	return out.String(), nil
-}
-
 // confirmations is the purpose of the key of confirmation_token.
 const confirmations = "confirmation"
 
@@ -226,14 +174,14 @@ func (e *actionCall) matches(p *actionPlan) (bool, error) {
 
 // SealConfirmation is the confirmation_token of what is bound to it: it holds when it expires.
 func SealConfirmation(c *call.Call, bound []byte) string {
-	expires := binary.BigEndian.AppendUint64(nil, uint64(time.Now().Add(confirmationLife).Unix()))
+	expires := binary.BigEndian.AppendUint64(nil, uint64(c.Settings.Now().Add(ConfirmationLife).Unix()))
 	return seal.New(c.Settings.SealKey, confirmations).Seal(expires, bound)
 }
 
 // IsConfirmation reports whether a confirmation_token was made for this, and has not expired.
 func IsConfirmation(c *call.Call, token string, bound []byte) bool {
 	expires, ok := seal.New(c.Settings.SealKey, confirmations).Open(token, bound)
-	return ok && len(expires) == 8 && uint64(time.Now().Unix()) < binary.BigEndian.Uint64(expires)
+	return ok && len(expires) == 8 && (c.Resumed || uint64(c.Settings.Now().Unix()) < binary.BigEndian.Uint64(expires))
 }
 
 // StaleToken is the conflict of a confirmation_token that is missing or of another page, with the present page.
@@ -265,18 +213,20 @@ func EncodePlainly(v any) ([]byte, error) {
 
 // add keeps the question of an action that a step is about to run, if it has one.
 func add(s *call.StepConfirmations, e *actionCall, p *actionPlan) error {
-	if e.declared.Confirm == nil || e.confirmed && !e.needsToken(p) {
+	if e.declared.Confirm == nil || e.confirmed && !e.needsToken(p) && !s.Elicits {
 		return nil
 	}
 	q := call.StepQuestion{Message: e.message(p), Affected: len(p.rows)}
+	shown := e.page(p, q.Message)
+	q.Plain = shown.plain()
 	var err error
-	if q.Page, err = e.page(p, q.Message); err != nil {
+	if q.Page, err = shown.html(); err != nil {
 		return err
 	}
 	if q.Bound, err = e.bound(p); err != nil {
 		return err
 	}
 	s.TokenRequired = s.TokenRequired || e.needsToken(p)
-	s.Asked, s.Size = append(s.Asked, q), s.Size+len(q.Message)+len(q.Page)+len(q.Bound)
+	s.Asked, s.Size = append(s.Asked, q), s.Size+len(q.Message)+len(q.Page)+len(q.Plain)+len(q.Bound)
 	return nil
 }

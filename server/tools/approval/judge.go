@@ -15,7 +15,7 @@ import (
 
 // judge lets a transaction be committed, or ends it with an error: the call must wait, was denied, or was allowed and done before.
 func (h *held) judge(tx database.Tx, changes *call.Changes) error {
-	met, err := h.metBy(tx, changes.List(), changes.Unnamed())
+	met, err := h.metBy(tx, changes)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (h *held) judge(tx database.Tx, changes *call.Changes) error {
 		if err := tx.CheckConstraints(h.call.Ctx); err != nil {
 			return err // it would not be committed, whoever allows it
 		}
-		decision, err := h.decided(met, changes.List(), changes.Unnamed())
+		decision, err := h.decided(met, changes)
 		if err != nil {
 			return err
 		}
@@ -51,9 +51,10 @@ func (h *held) judge(tx database.Tx, changes *call.Changes) error {
 func (h *held) Pass(changes []call.Change) (func(bool), error) {
 	nothing := func(bool) {}
 	var met []*policy
+	about := call.ChangesOf(changes)
 	if h.call.Op.Writes() {
 		var err error
-		if met, err = h.metBy(h.Store, changes, 0); err != nil {
+		if met, err = h.metBy(h.Store, about); err != nil {
 			return nil, err
 		}
 	} else {
@@ -62,7 +63,7 @@ func (h *held) Pass(changes []call.Change) (func(bool), error) {
 	if len(met) == 0 {
 		return nothing, nil
 	}
-	decision, err := h.decided(met, changes, 0)
+	decision, err := h.decided(met, about)
 	if err != nil {
 		return nil, err
 	}
@@ -82,17 +83,17 @@ func (h *held) Pass(changes []call.Change) (func(bool), error) {
 }
 
 // decided is the decision that allows what a call would do. Without one the call waits, and the error says so.
-func (h *held) decided(met []*policy, changes []call.Change, unnamed int) (*contract.Decision, error) {
+func (h *held) decided(met []*policy, changes *call.Changes) (*contract.Decision, error) {
 	if h.call.Catalog.Idempotency() == nil {
 		return nil, call.Failf(call.CodeUnavailable, "this call needs an approval, and the endpoint's table of idempotency keys, by which what is allowed happens once, cannot be used; the endpoint's status says why, and nothing was changed")
 	}
-	digest, err := h.digest(met, changes, unnamed)
+	digest, err := h.digest(met, changes)
 	if err != nil {
 		return nil, err
 	}
 	now := h.call.Settings.Now()
-	h.changes, h.unnamed = changes, unnamed
-	h.used = h.approval(digest, met, changes, unnamed, now)
+	h.changes = changes
+	h.used = h.approval(digest, met, changes, now)
 	decision := h.gate.register.decision(digest)
 	h.call.Record.Approval = h.used.Name
 	switch {
@@ -103,26 +104,29 @@ func (h *held) decided(met []*policy, changes []call.Change, unnamed int) (*cont
 		return decision, nil
 	case decision.State == contract.ApprovalDenied:
 		h.gate.register.refused(h.used, decision)
-		message := "other people did not allow this call, and nothing was changed"
-		if decision.Comment != "" {
-			message += ": " + decision.Comment
-		}
-		return nil, refused(decision, message)
+		return nil, refused(decision)
 	case !h.gate.register.refused(h.used, decision): // the caller knows that it expired, and asks anew
 		if h.used.Asked = now; !now.After(decision.Expires) { // the manager's clock is ahead
 			h.used.Asked = decision.Expires.Add(time.Millisecond)
 		}
 		return nil, h.gate.register.wait(h, h.used, met, now)
 	}
-	what := "nobody allowed this call in time"
-	if decision.State == contract.ApprovalApproved {
-		what = "this call was allowed, and was not made in time"
-	}
-	return nil, refused(decision, what+": nothing was changed. If it is still wanted, make it again, and it waits anew")
+	return nil, refused(decision)
 }
 
-// refused is the error about a call that was not allowed.
-func refused(d *contract.Decision, message string) error {
+// refused is the error about a call that was not allowed, or not in time.
+func refused(d *contract.Decision) *call.ToolError {
+	const anew = ": nothing was changed. If it is still wanted, make it again, and it waits anew"
+	message := "nobody allowed this call in time" + anew
+	switch d.State {
+	case contract.ApprovalDenied:
+		message = "other people did not allow this call, and nothing was changed"
+		if d.Comment != "" {
+			message += ": " + d.Comment
+		}
+	case contract.ApprovalApproved:
+		message = "this call was allowed, and was not made in time" + anew
+	}
 	payload := answerOf(map[string]any{"error": message, "code": call.CodeApprovalDenied, "approval": d.Name, "decided_by": d.By})
 	return &call.ToolError{Code: call.CodeApprovalDenied, Message: message, Payload: payload}
 }
@@ -138,7 +142,7 @@ func (h *held) use(tx database.Tx, d *contract.Decision) error {
 	table := h.call.Catalog.Idempotency()
 	row := database.Insert{Into: h.call.Token.Unscoped(table)}
 	for _, cell := range []struct{ name, value string }{
-		{"id", h.rowOf(d)}, {"token", h.call.Token.Caller()}, {"call", h.call.ID}, {"request", d.Digest},
+		{"id", h.rowOf(d.Digest, d.Name)}, {"token", h.call.Token.Caller()}, {"call", h.call.ID}, {"request", d.Digest},
 	} {
 		row.Set = append(row.Set, database.Assignment{Column: table.Column(cell.name), Value: cell.value})
 	}
@@ -150,31 +154,46 @@ func (h *held) use(tx database.Tx, d *contract.Decision) error {
 	_, err = tx.Insert(h.call.Ctx, &row, nil)
 	var failure *database.Error
 	if errors.As(err, &failure) && failure.Code == database.Violated && failure.Violation.Kind == database.UniqueViolation {
+		h.spent = true
 		return h.errUsed(d.Name)
 	}
 	return err
+}
+
+// tellItRan has the manager told of the call that used the approval up: the pod that ran it may have died before it told.
+func (h *held) tellItRan() {
+	table := h.call.Catalog.Idempotency()
+	id := table.Column("id")
+	rows, _, err := call.ReadAll[struct{ Call string }](h.call.Ctx, h.Store, &database.Select{
+		From: h.call.Token.Unscoped(table), Limit: 1, Order: []database.Order{{Column: id}},
+		Where:  database.Compare{Column: id, Op: database.Equal, Value: h.rowOf(h.used.Digest, h.used.Name)},
+		Output: []database.Output{{Name: "call", Columns: []*database.Column{table.Column("call")}}},
+	})
+	if err == nil && len(rows) == 1 { // otherwise the next repetition tells it
+		h.gate.register.executed(h.used, rows[0].Call, h.call.Settings.Now())
+	}
 }
 
 // giveBack takes back that an approval was used.
 func (h *held) giveBack(tx database.Tx, d *contract.Decision) error {
 	table := h.call.Catalog.Idempotency()
 	_, err := tx.Delete(h.call.Ctx, &database.Delete{From: h.call.Token.Unscoped(table),
-		Where: database.Compare{Column: table.Column("id"), Op: database.Equal, Value: h.rowOf(d)}})
+		Where: database.Compare{Column: table.Column("id"), Op: database.Equal, Value: h.rowOf(d.Digest, d.Name)}})
 	return err
 }
 
 // rowOf is the id of the row that says that an approval was used. No key of a caller has it: those are hashes of three texts.
-func (h *held) rowOf(d *contract.Decision) string {
-	return call.HashOf("approval", h.call.Settings.Endpoint, d.Digest, d.Name)
+func (h *held) rowOf(digest, name string) string {
+	return call.HashOf("approval", h.call.Settings.Endpoint, digest, name)
 }
 
 // approval is what the manager is told of a call.
-func (h *held) approval(digest string, met []*policy, changes []call.Change, unnamed int, now time.Time) *contract.Approval {
+func (h *held) approval(digest string, met []*policy, changes *call.Changes, now time.Time) *contract.Approval {
 	c := h.call
 	a := &contract.Approval{
 		Name: contract.ApprovalName(digest), Digest: digest, State: contract.ApprovalWaiting,
 		Token: c.Token.Name(), TokenUID: c.Token.UID(), Caller: h.request.caller, Subject: c.Token.Subject(),
-		Tool: c.Op.Name, Operation: c.Op.Name, Model: c.Model, Reason: h.request.reason, Asked: now, Rows: len(changes) + unnamed,
+		Tool: c.Op.Name, Operation: c.Op.Name, Model: c.Model, Reason: h.request.reason, Asked: now, Rows: len(changes.List()) + changes.Unnamed().All(),
 	}
 	if c.Record.Operation != "" {
 		a.Operation = c.Record.Operation
@@ -186,7 +205,7 @@ func (h *held) approval(digest string, met []*policy, changes []call.Change, unn
 		a.Policies = append(a.Policies, p.Name)
 	}
 	slices.Sort(a.Policies)
-	if a.Changes, a.Notice = shown(met, changes, unnamed); !c.Op.Writes() {
+	if a.Changes, a.Notice = shown(met, changes); !c.Op.Writes() {
 		a.Notice = cut("asks for " + audit.Question(c.Raw)) // without the values that rows are compared with
 	}
 	return a

@@ -73,7 +73,11 @@ type entry struct {
 	// before ended; 0 is the first.
 	told  string
 	round int64
+	// task is the call as a task; nil if its client waits for none.
+	task *task
 }
+
+func (e *entry) waitsError() error { return &call.WaitsError{Approval: e.Name, Answer: e.answer} }
 
 // NewRegister returns a Register that knows nothing yet. news is called when there is more for the manager; it must not block. send may
 // be nil.
@@ -125,7 +129,7 @@ func (r *Register) stillWaits(asked *request, now time.Time) error {
 		e.Reason = asked.reason
 		r.changed(e)
 	}
-	return &call.WaitsError{Answer: e.answer}
+	return e.waitsError()
 }
 
 // wait notes a call that has to wait, and returns the error that says so.
@@ -144,7 +148,7 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 	}
 	if e.State != contract.ApprovalWaiting || now.After(e.waitsUntil) {
 		*e = entry{Approval: *a, request: h.request.sum, waitsUntil: now.Add(shortest(met)), round: r.roundAfter(e, a.Digest)}
-		e.values = r.keptValues(a.Digest, h.changes, h.unnamed)
+		e.values = r.keptValues(a.Digest, met, h.changes)
 		r.changed(e)
 		r.tell(e, e.State, nil, now)
 	} else if a.Reason != "" && a.Reason != e.Reason {
@@ -159,14 +163,14 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 	e.asks = asksOf(met)
 	e.answer = e.waits(r.allowed[e.Digest])
 	if before == nil || before == e || before.State != contract.ApprovalWaiting {
-		return &call.WaitsError{Answer: e.answer}
+		return e.waitsError()
 	}
 	allowed := r.decisions[before.Digest]
 	before.State, before.By, before.Ended = contract.ApprovalSuperseded, a.Name, &now
 	r.changed(before)
 	r.tell(before, before.State, nil, now)
 	if allowed == nil || allowed.State != contract.ApprovalApproved {
-		return &call.WaitsError{Answer: e.answer}
+		return e.waitsError()
 	}
 	message := "the rows have changed since " + before.Name + " was allowed, so that the call would do something else: nothing was changed. It waits as a new approval; look at the rows, and ask again with the same arguments once that is allowed"
 	return &call.ToolError{Code: call.CodeConflict, Message: message,
@@ -263,9 +267,12 @@ func (r *Register) executed(a *contract.Approval, id string, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entries[a.Digest]
-	if e == nil { // it was asked for on another pod
+	switch {
+	case e == nil: // it was asked for on another pod
 		e = &entry{Approval: *a}
 		r.entries[a.Digest] = e
+	case e.State == contract.ApprovalExecuted && e.Call == id:
+		return
 	}
 	e.State, e.Call, e.Ended = contract.ApprovalExecuted, id, &now
 	r.changed(e)

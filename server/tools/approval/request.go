@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -39,17 +38,7 @@ func takeReason(c *call.Call) (string, error) {
 		return "", call.Invalid("%s must have at most %d characters", call.ReasonName, contract.MaxApprovalReason)
 	}
 	delete(c.Given, call.ReasonName)
-	return oneLine(reason), nil
-}
-
-// oneLine is a text without what could make a terminal or a page show something else.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError {
-			return ' '
-		}
-		return r
-	}, text)), " ")
+	return call.OneLine(reason, contract.MaxApprovalReason), nil
 }
 
 // requestOf is what a call asks for.
@@ -78,7 +67,7 @@ func requestOf(c *call.Call, reason string) (request, error) {
 }
 
 // digest stands for who would do what, by which policies, with which consequences.
-func (h *held) digest(met []*policy, changes []call.Change, unnamed int) (string, error) {
+func (h *held) digest(met []*policy, changes *call.Changes) (string, error) {
 	c := h.call
 	sums := make([]string, len(met))
 	for i, p := range met {
@@ -86,7 +75,7 @@ func (h *held) digest(met []*policy, changes []call.Change, unnamed int) (string
 	}
 	whole, err := json.Marshal([]any{
 		c.Settings.Endpoint, c.Token.Name(), c.Token.UID(), h.request.caller, c.Op.Name, c.Model, h.request.arguments,
-		sums, consequences(changes), unnamed, statementsOf(c),
+		sums, consequences(changes.List()), changes.Unnamed(), statementsOf(c),
 	})
 	if err != nil {
 		return "", err

@@ -12,9 +12,9 @@ import (
 const maxAllValues = 16 << 20
 
 // keptValues are the values of a call's changes, to be kept as long as it waits; nil if there is no room for them. The caller holds the lock.
-func (r *Register) keptValues(digest string, changes []call.Change, unnamed int) []byte {
+func (r *Register) keptValues(digest string, met []*policy, changes *call.Changes) []byte {
 	kept := contract.ApprovalValues{Digest: digest}
-	kept.Changes, kept.Notice = shownAs(contract.ShowValues, changes, unnamed)
+	kept.Changes, kept.Notice = shownAs(contract.ShowValues, met, changes)
 	text, err := json.Marshal(&kept)
 	if err != nil || len(text) > contract.MaxApprovalValuesBytes {
 		return nil

@@ -85,10 +85,19 @@ type Call struct {
 	// Parts of a call have neither: the whole is judged.
 	Gate Gate
 	Hold Hold
-	// Asked is set if the answer is a question, so that nothing may be kept.
-	Asked bool
-	// Waits is set if the answer says that the call waits for other people.
-	Waits bool
+	// Elicited is set if the client can ask its person by a form, and holds what the person said. Confirmation is the confirmation_token
+	// of the question that they said yes to; "" is none. Parts of a call have neither.
+	Elicited     *Elicited
+	Confirmation string
+	// Asked is set if the answer is a question, so that nothing may be kept. Elicitation is the question, as a person is asked it;
+	// nil if a form cannot ask it, or there is none.
+	Asked       bool
+	Elicitation *Elicitation
+	// Waits is the approval of other people that the call waits for, if the answer says so; else "".
+	Waits string
+	// Resumed is set if the call waited for other people as a task, and runs now: what was confirmed when it began to wait may be older
+	// than a confirmation lives.
+	Resumed bool
 	// Uncertain is set if a webhook may have done something though there is no answer.
 	Uncertain bool
 	// ChecksItems makes a bulk check its constraints after each item.
@@ -186,10 +195,12 @@ func (c *Call) Prepare(raw []byte) error {
 	if !c.Op.Global && c.Op.Stale && c.Scope.Model().Declared.ReadsReplica {
 		c.DB = c.Stale
 	}
-	if c.Op.Prepare == nil {
-		return nil
+	if c.Op.Prepare != nil {
+		if err := c.Op.Prepare(c); err != nil {
+			return err
+		}
 	}
-	return c.Op.Prepare(c)
+	return c.takeElicited()
 }
 
 // Judge finds the call's model, judges whether the token may use the operation on it, and keeps the arguments by their

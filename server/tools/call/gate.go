@@ -1,6 +1,7 @@
 package call
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -17,6 +18,8 @@ type Hold interface {
 	// Pass is asked before something is done that no transaction can undo; changes are the rows that it is about. An error is the
 	// call's. done must be called in the end: with false if nothing was done.
 	Pass(changes []Change) (done func(happened bool), err error)
+	// Foreseen are the policies that would hold the call back, after a dry run of it.
+	Foreseen() []string
 	// Left is told how the call's operation ended.
 	Left(err error)
 }
@@ -53,11 +56,36 @@ func orWaits(answer Schema) Schema {
 	if len(answer.Properties) > 0 {
 		forms = []Schema{answer}
 	}
+	for _, form := range forms {
+		if _, dry := form.Properties[dryRun]; dry {
+			form.Properties[foreseen] = Schema{Type: Types{"array"}, Items: &Schema{Type: Types{"string"}}}
+		}
+	}
 	return OneOf(append(slices.Clone(forms), PayloadSchema[WaitsAnswer]())...)
 }
 
-// WaitsError ends a call that waits until other people allow it: nothing was changed. Answer is what the caller gets.
-type WaitsError struct{ Answer []byte }
+// The members of an answer to a dry run: that it was one, and which policies would hold the call back.
+const (
+	dryRun   = "dry_run"
+	foreseen = "would_need_approval"
+)
+
+// WithForeseen is the answer to a dry run with the policies that would hold the call back.
+func (c *Call) WithForeseen(answer []byte) []byte {
+	if !c.DryRun || c.Hold == nil || len(c.Hold.Foreseen()) == 0 {
+		return answer
+	}
+	names, _ := json.Marshal(c.Hold.Foreseen()) // texts: it cannot fail
+	answer = append(append(answer[:len(answer)-len("}")], `,"`+foreseen+`":`...), names...)
+	return append(answer, '}')
+}
+
+// WaitsError ends a call that waits until other people allow it: nothing was changed. Approval is what it waits for, and Answer what
+// the caller gets.
+type WaitsError struct {
+	Approval string
+	Answer   []byte
+}
 
 func (e *WaitsError) Error() string { return "the call waits until other people allow it" }
 

@@ -13,7 +13,7 @@ type Code string
 // ResultOf turns what the call's operation returned into its answer, which has the memory that the call asked for.
 func (c *Call) ResultOf(text []byte, err error) Result {
 	r := ResultOf(text, err)
-	r.Model = c.Model
+	r.Model, r.Elicitation, r.Waits = c.Model, c.Elicitation, c.Waits
 	if err == nil {
 		r.room, r.Link, r.Rows = c.room, c.link, c.AnsweredRows()
 	}
@@ -84,6 +84,8 @@ func tell(e *database.Error) *ToolError {
 		return &ToolError{Code: CodeUnavailable, Message: "the database has no room left, and nothing was changed; whoever administers it must make room before you try again"}
 	case database.Uncertain:
 		return &ToolError{Code: CodeUnavailable, Message: "the connection to the database broke while the change was being committed: it is not known whether it took hold; read the rows before you try again"}
+	case database.Partly:
+		return &ToolError{Code: CodeUnavailable, Message: "the database keeps these rows on several servers, and not all of them committed the change: a part of it stays, and the journal may lack it; read the rows before you do anything else"}
 	}
 	return &ToolError{Code: CodeInternal, Message: "the database could not do this, and nothing was changed; whoever administers the endpoint finds the cause in its log"}
 }
@@ -105,6 +107,10 @@ type Result struct {
 	// DatabaseAway is set if the database could not be reached, SchemaChanged if it no longer has what the catalog was
 	// built from. A busy database sets neither.
 	DatabaseAway, SchemaChanged bool
+	// Elicitation is the question that the answer asks, or the error is about; nil if a form cannot ask it, or there is none.
+	Elicitation *Elicitation
+	// Waits is the approval of other people that the call waits for; "" if it does not wait.
+	Waits string
 	// Link is the link that the answer has; nil if there is none.
 	Link *ResourceLink
 	// Model is the name of the model that the call was for, which may be one that does not exist; "" if it was for none.

@@ -5,7 +5,8 @@ import "encoding/json"
 // StepConfirmations are the questions of the actions among the steps of one call. They are asked together, once all steps
 // were run: what a later step would do may depend on those before it.
 type StepConfirmations struct {
-	// Confirmed and shown come from the caller.
+	// Elicits is set if the caller's person is asked, whatever the steps themselves say. Confirmed and Shown come from the caller.
+	Elicits   bool
 	Confirmed bool
 	Shown     string
 	// TokenRequired is set if one of the actions needs the page's token.
@@ -18,8 +19,10 @@ type StepConfirmations struct {
 // StepQuestion is the question of one step. bound is all that the action would do.
 type StepQuestion struct {
 	Message, Page string
-	Affected      int
-	Bound         json.RawMessage
+	// Plain is the page as plain text.
+	Plain    string
+	Affected int
+	Bound    json.RawMessage
 }
 
 // MaxSteps is the most steps of one call, MaxExpected the most values that a step may expect.

@@ -2,15 +2,12 @@ package once
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/seal"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
@@ -37,7 +34,7 @@ func Run(c *call.Call, raw []byte) ([]byte, error) {
 	}
 	var waits *call.WaitsError
 	if errors.As(err, &waits) {
-		c.Asked, c.Waits = true, true
+		c.Asked, c.Waits = true, waits.Approval
 		return waits.Answer, nil
 	}
 	return nil, err
@@ -67,7 +64,10 @@ func run(c *call.Call, raw []byte) (answer []byte, err error) {
 	case once != nil:
 		return once.run()
 	}
-	return c.Op.Run(c)
+	if answer, err = c.Op.Run(c); err != nil {
+		return nil, err
+	}
+	return c.WithForeseen(answer), nil
 }
 
 // takeKey takes the idempotency key out of the arguments; nil if there is none.
@@ -239,18 +239,7 @@ func (o *onceCall) sealer() *seal.Sealer { return seal.New(o.call.Settings.SealK
 // bound returns what a kept answer is bound to: its row, and what the token may see now. What it may no longer see, an old
 // answer does not show it.
 func (o *onceCall) bound() []byte {
-	h := sha256.New()
-	for _, m := range o.call.Catalog.Models() {
-		scope := o.call.Token.Reach(m)
-		if !scope.Has(access.View) {
-			continue
-		}
-		_, _ = fmt.Fprintf(h, "%q %q", m.Name, scope.Fingerprint()) // a hash takes everything
-		for _, f := range scope.Fields() {
-			_, _ = fmt.Fprintf(h, " %q %t", f.Name, f.Masked)
-		}
-	}
-	return h.Sum([]byte(o.id))
+	return append([]byte(o.id), call.SightOf(o.call.Token, o.call.Catalog)...)
 }
 
 // keptAnswer is a key's row.

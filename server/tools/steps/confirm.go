@@ -12,6 +12,7 @@ import (
 // match what would be done now is a conflict with a new page.
 func (t *transaction) ask() (*action.ConfirmationRequest, error) {
 	s := &t.confirmations
+	t.call.Elicitation = nil // an earlier attempt may have left one
 	if len(s.Asked) == 0 || t.call.DryRun || s.Confirmed && s.Shown == "" && !s.TokenRequired {
 		return nil, nil
 	}
@@ -23,6 +24,7 @@ func (t *transaction) ask() (*action.ConfirmationRequest, error) {
 		return nil, nil
 	}
 	question := t.page(action.SealConfirmation(t.call, bound))
+	t.call.Elicitation = question.Elicit()
 	if !s.Confirmed {
 		return question, nil
 	}
@@ -50,12 +52,12 @@ func (t *transaction) bound() ([]byte, error) {
 func (t *transaction) page(token string) *action.ConfirmationRequest {
 	q := &action.ConfirmationRequest{RequiresConfirmation: true, Action: TransactName, Token: token,
 		MissingIDs: []json.RawMessage{}, SkippedIDs: []json.RawMessage{}}
-	var messages, pages []string
+	var messages []string
 	for _, asked := range t.confirmations.Asked {
-		messages, pages = append(messages, asked.Message), append(pages, asked.Page)
+		messages = append(messages, asked.Message)
 		q.AffectedCount += asked.Affected
 	}
 	q.Message = strings.Join(messages, " ") + " Nothing was changed: to go on, call again with the same steps, confirm: true and this confirmation_token."
-	q.Page = action.ConfirmationPage{ContentType: "text/html", Content: strings.Join(pages, "<hr>\n")}
+	q.PageOf(t.confirmations.Asked)
 	return q
 }

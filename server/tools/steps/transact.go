@@ -91,6 +91,10 @@ func transactSteps(c *call.Call, a *transactArguments) ([]byte, error) {
 	c.DryRun = a.dryRun
 	t := &transaction{call: c, sent: a.steps, steps: c.Steps, failed: -1}
 	t.confirmations.Confirmed, t.confirmations.Shown = a.confirm, a.token
+	if c.Elicited != nil { // the person says it, and not the agent
+		t.confirmations.Elicits = true
+		t.confirmations.Confirmed, t.confirmations.Shown = c.Confirmation != "", c.Confirmation
+	}
 	switch err := t.run(); {
 	case t.question != nil:
 		c.Asked = true
