@@ -92,13 +92,15 @@ type Decision struct {
 	// Caller is whose call it is, and Tool what they call.
 	Caller string `json:"caller"`
 	Tool   string `json:"tool"`
-	// State is ApprovalApproved, ApprovalDenied or ApprovalExpired.
+	// State is ApprovalApproved, ApprovalDenied or ApprovalExpired; of what is no decision yet, ApprovalWaiting.
 	State string `json:"state"`
 	// By are the users who decided, Comment is what they said.
 	By      []string `json:"by,omitempty"`
 	Comment string   `json:"comment,omitempty"`
 	// Expires is the moment from which an approved call may run no more.
 	Expires time.Time `json:"expires"`
+	// Allowed says of a call that still waits how many people have allowed it, by policy.
+	Allowed map[string]int `json:"allowed,omitempty"`
 }
 
 // The states of an Approval.

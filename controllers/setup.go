@@ -103,6 +103,7 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 		tokens.Watch(mgr, s.own, guarded),
 		approvals.Watch(mgr, guarded),
 		cluster.CountObjects(mgr.GetCache()),
+		cluster.CountApprovals(mgr.GetCache()),
 		cluster.AddChecks(mgr, guarded, mgr.GetCache(), s.own),
 	)
 }

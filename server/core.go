@@ -204,6 +204,7 @@ func (c *core) readTokens(before, now *source.Update) {
 	case now.Config == nil:
 	case now.TokenParts != nil:
 		c.tokens = c.tokens.With(now.TokenParts)
+		c.waiting.Allowed(waitingIn(now.TokenParts))
 		c.waiting.Decide(decisionsIn(now.TokenParts))
 	case now.Config != before.Config:
 		c.tokens = c.tokens.With(access.Whole(now.Config))
@@ -222,6 +223,20 @@ func decisionsIn(parts []*contract.TokenPart) map[string]*contract.Decision {
 		}
 	}
 	return decisions
+}
+
+// waitingIn says how many people have allowed the calls that still wait, by the calls' digests and by policy.
+func waitingIn(parts []*contract.TokenPart) map[string]map[string]int {
+	allowed := map[string]map[string]int{}
+	for _, part := range parts {
+		if part == nil {
+			continue
+		}
+		for i := range part.Waiting {
+			allowed[part.Waiting[i].Digest] = part.Waiting[i].Allowed
+		}
+	}
+	return allowed
 }
 
 // becomeReady makes the server ready once it has answered with the schema, and from all parts that there are.

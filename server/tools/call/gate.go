@@ -40,6 +40,8 @@ type PolicyAsks struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Approvals   int    `json:"approvals_needed"`
+	// Given is how many people have allowed the call so far.
+	Given int `json:"approvals_given,omitempty"`
 }
 
 // mayWait reports whether calls of an operation can need an approval.
