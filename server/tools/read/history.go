@@ -228,10 +228,10 @@ func changeMessage(scope access.Scope, action string, changes map[string]json.Ra
 // withoutStored is a change without what undo alone needs.
 func withoutStored(change json.RawMessage) json.RawMessage {
 	var told call.FieldChange
-	if json.Unmarshal(change, &told) != nil || told.Stored == nil {
+	if json.Unmarshal(change, &told) != nil || told.Stored == nil && !told.Aside {
 		return change
 	}
-	told.Stored = nil
+	told.Stored, told.Aside = nil, false
 	text, _ := json.Marshal(told) // it was JSON before
 	return text
 }

@@ -72,7 +72,7 @@ func combined(first, second *undoEntry) *undoEntry {
 	both.changes = maps.Clone(first.fieldsChanged())
 	for name, change := range second.fieldsChanged() {
 		if before, twice := both.changes[name]; twice {
-			change.Before, change.Stored = before.Before, before.Stored
+			change.Before, change.Stored, change.Aside = before.Before, before.Stored, before.Aside && change.Aside
 		} else if first.Action == "create" {
 			change.Before, change.Stored = nil, nil
 		}
@@ -80,10 +80,12 @@ func combined(first, second *undoEntry) *undoEntry {
 	}
 	for name, change := range both.changes {
 		switch {
+		case both.Action == "create" && change.After == nil:
+			delete(both.changes, name) // that it was set does not matter: the row goes
 		case both.Action == "delete":
 			change.After = nil
 			both.changes[name] = change
-		case both.Action == "update" && change.Stored == nil && sameMeaning(change.Before, change.After):
+		case both.Action == "update" && change.Stored == nil && change.Before != nil && sameMeaning(change.Before, change.After):
 			delete(both.changes, name)
 		}
 	}

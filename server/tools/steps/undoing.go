@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
@@ -122,7 +124,10 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 			return err
 		}
 	}
-	if r.op == nil || len(r.kept) == 0 && u.isRestored(r, now) {
+	if r.op == nil {
+		return r.hasFixed(now)
+	}
+	if len(r.kept) == 0 && u.isRestored(r, now) {
 		return nil
 	}
 	if r.op == write.DeleteOperation {
@@ -322,6 +327,17 @@ func (u *undoing) isAsBefore(r *reversal) error {
 	for _, name := range r.settled {
 		if !sameMeaning(is[name], r.before[name]) {
 			return r.entry.cannot("the database makes something else of %s than it was", name)
+		}
+	}
+	return r.hasFixed(now)
+}
+
+// hasFixed makes sure that the fields that cannot be set are as before: nothing is left out of what is taken back.
+func (r *reversal) hasFixed(now json.RawMessage) error {
+	is := call.Members(now)
+	for _, name := range slices.Sorted(maps.Keys(r.fixed)) {
+		if !sameMeaning(is[name], r.before[name]) {
+			return r.entry.cannot("%s %s", name, r.fixed[name])
 		}
 	}
 	return nil
