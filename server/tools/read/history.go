@@ -117,6 +117,10 @@ func (j *rowJournal) equals(column, text string) database.Condition {
 	return database.Match{Column: j.table.Column(column), Op: database.TextEquals, Text: text}
 }
 
+func (j *rowJournal) begins(column, text string) database.Condition {
+	return database.Match{Column: j.table.Column(column), Op: database.TextStartsWith, Text: text}
+}
+
 // newest is a read of the entries that meet a condition, newest first.
 func (j *rowJournal) newest(where database.Condition, columns ...string) *database.Select {
 	plan := &database.Select{From: j.call.Token.Unscoped(j.table), Where: where, Order: []database.Order{{Column: j.table.Column("id"), Descending: true}}}
@@ -130,7 +134,7 @@ func (j *rowJournal) newest(where database.Condition, columns ...string) *databa
 // same key before the latest creation, or before the latest deletion, where the row was put there again by other means. A
 // row that undo brought back is the same row as before.
 func (j *rowJournal) first(gone bool) (database.Condition, error) {
-	created := database.And{j.equals("action", "create"), database.Not{Condition: j.equals("message", call.CreatedAgain)}}
+	created := database.And{j.equals("action", "create"), database.Not{Condition: j.begins("message", call.CreatedAgain)}}
 	newest, err := j.latest(database.Or{j.equals("action", "create"), j.equals("action", "delete")})
 	if err != nil || newest == nil {
 		return database.And{}, err
@@ -139,7 +143,7 @@ func (j *rowJournal) first(gone bool) (database.Condition, error) {
 	if deleted && !gone {
 		return database.Compare{Column: j.table.Column("id"), Op: database.Greater, Value: newest.id}, nil
 	}
-	if deleted || newest.message == call.CreatedAgain {
+	if deleted || strings.HasPrefix(newest.message, call.CreatedAgain) {
 		if newest, err = j.latest(created); err != nil || newest == nil {
 			return database.And{}, err
 		}

@@ -58,6 +58,11 @@ func netted(entries []*undoEntry) []*undoEntry {
 			left = append(left, e)
 		}
 	}
+	if len(left) > 0 {
+		oldest := *left[0]
+		oldest.from = entries[len(entries)-1].oldest()
+		left[0] = &oldest
+	}
 	slices.Reverse(left)
 	return left
 }
@@ -66,6 +71,7 @@ func netted(entries []*undoEntry) []*undoEntry {
 // change and a deletion the deletion.
 func combined(first, second *undoEntry) *undoEntry {
 	both := *second
+	both.from = first.oldest()
 	if first.Action == "create" {
 		both.Action, both.ID = first.Action, first.ID
 	}

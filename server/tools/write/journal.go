@@ -24,8 +24,8 @@ const cutMark = "..."
 // Journal tells of a change: the audit table, in the transaction of the change itself, and whoever may have to allow the call. Then
 // the audit table gets it once the call is allowed (Record).
 func Journal(req *call.Request, tx database.Tx, ch call.Change) error {
-	if req.Restores && ch.Action == "create" {
-		ch.Message = call.CreatedAgain
+	if req.Restores {
+		ch.Message = restored(req, &ch)
 	}
 	if !req.Changes.Gathers() {
 		return Record(req, tx, ch)
@@ -36,6 +36,23 @@ func Journal(req *call.Request, tx database.Tx, ch call.Change) error {
 	req.Changes.Add(ch)
 	*req.Recorded = req.Catalog.Audit() != nil
 	return nil
+}
+
+// restored is the message about a row that undo changed.
+func restored(req *call.Request, ch *call.Change) string {
+	from := ""
+	if req.TakesBack != nil {
+		from = req.TakesBack(ch.Row.Model.Table, call.PlainText(ch.Row.ID()))
+	}
+	switch {
+	case from == "" && ch.Action == "create":
+		return call.CreatedAgain
+	case from == "":
+		return ch.Message
+	case ch.Action == "create":
+		return call.CreatedAgain + "; " + call.TookBack + from
+	}
+	return call.TookBack + from
 }
 
 // Journals reports whether changes are to be told in full.
