@@ -190,7 +190,7 @@ func TestUndoTakesBackEachKindOfChange(t *testing.T) {
 			l.is(after, tc.what+", after a dry run")
 			_, undo := l.must(clerk, "undo", `{"call":"`+call+`"}`)
 			l.is(before, tc.what)
-			l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "was changed since")
+			l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "was taken back already, by call "+undo)
 			_, again := l.must(clerk, "undo", `{"call":"`+undo+`"}`)
 			l.is(after, tc.what+", undone and done again")
 			l.must(clerk, "undo", `{"call":"`+again+`"}`)
@@ -264,9 +264,9 @@ func TestUndoOfARowChangedSinceIsAConflict(t *testing.T) {
 
 		_, call = l.must(clerk, "create_shelf", `{"data":{"id":9,"name":"i"}}`)
 		l.must(guest, "delete_shelf", `{"id":9}`)
-		got = l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "was changed since")
-		if !strings.Contains(got, `"current":null`) {
-			t.Errorf("it does not say that the row is gone: %s", got)
+		got = l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "is gone, or out of your sight now")
+		if !strings.Contains(got, `"current":null,"left":{"id":9,"name":"i","note":null}`) {
+			t.Errorf("it does not say that the row is gone, and what it was: %s", got)
 		}
 
 		_, call = l.must(clerk, "create_shelf", `{"data":{"id":10,"name":"the first"}}`)

@@ -57,7 +57,7 @@ func (u *undoing) sinceThen(row *undoneRow) (*sinceThen, error) {
 	if err != nil || len(entries) <= len(row.entries) {
 		return &sinceThen{}, err
 	}
-	if entries, err = u.entriesFrom(oldest, maxUndone); err != nil {
+	if entries, err = u.entriesFrom(oldest, maxUndone, "changes"); err != nil {
 		return nil, err
 	}
 	slices.Reverse(entries)
@@ -82,15 +82,15 @@ func (u *undoing) sinceThen(row *undoneRow) (*sinceThen, error) {
 }
 
 // inForce are those of the entries about a row, oldest first, that no later one took back; by is the one that took back a certain one.
-// An entry that took others back leaves what was in force before the oldest of these.
+// An entry that took others back leaves what was in force before the oldest of these. What comes to nothing within one call is no change.
 func inForce(entries []*undoEntry, which *undoEntry) (left []*undoEntry, by *undoEntry) {
 	before := map[string][]*undoEntry{}
-	isIn := false
+	isIn, idle := false, idleOf(entries)
 	for _, e := range entries {
 		before[call.PlainText(e.ID)] = left
 		if was, known := before[e.takesBack()]; known {
 			left = was
-		} else {
+		} else if !idle[e] {
 			left = append(slices.Clip(left), e)
 		}
 		was := isIn
@@ -103,6 +103,39 @@ func inForce(entries []*undoEntry, which *undoEntry) (left []*undoEntry, by *und
 	return left, by
 }
 
+// idleOf are those of the entries about a row, oldest first, that come to nothing with the others of their call.
+func idleOf(entries []*undoEntry) map[*undoEntry]bool {
+	idle := map[*undoEntry]bool{}
+	for begin := 0; begin < len(entries); {
+		end := begin + 1
+		for end < len(entries) && entries[begin].Call != "" && entries[end].Call == entries[begin].Call {
+			end++
+		}
+		newest := slices.Clone(entries[begin:end])
+		slices.Reverse(newest)
+		if !slices.ContainsFunc(netted(newest), (*undoEntry).changesSomething) {
+			for _, e := range newest {
+				idle[e] = true
+			}
+		}
+		begin = end
+	}
+	return idle
+}
+
+// changesSomething reports whether an entry tells of more than what the database and the server set beside a change.
+func (e *undoEntry) changesSomething() bool {
+	if e.Action != "update" {
+		return true
+	}
+	for _, change := range e.fieldsChanged() {
+		if !change.Aside {
+			return true
+		}
+	}
+	return false
+}
+
 // takesBack is the id of the oldest entry that the entry took back; "" if it took none back.
 func (e *undoEntry) takesBack() string {
 	_, from, _ := strings.Cut(e.Message, call.TookBack)
@@ -111,7 +144,7 @@ func (e *undoEntry) takesBack() string {
 }
 
 // entriesFrom returns the entries about the row of an entry, from that one on, newest first. Entries of this call are left out.
-func (u *undoing) entriesFrom(e *undoEntry, limit int) ([]*undoEntry, error) {
+func (u *undoing) entriesFrom(e *undoEntry, limit int, more ...string) ([]*undoEntry, error) {
 	table := u.call.Catalog.Audit()
 	id, err := lookup.ParseShown(table.Column("id"), e.ID)
 	if err != nil {
@@ -122,7 +155,7 @@ func (u *undoing) entriesFrom(e *undoEntry, limit int) ([]*undoEntry, error) {
 		textEquals(table, "table_schema", name.schema), textEquals(table, "table_name", name.table), textEquals(table, "object_id", name.row),
 		database.Compare{Column: table.Column("id"), Op: database.GreaterOrEqual, Value: id},
 		database.Not{Condition: textEquals(table, "call", u.call.ID)},
-	}, limit, "id", "action", "call", "token", "message")
+	}, limit, append(more, "id", "action", "call", "token", "message")...)
 	return entries, err
 }
 
