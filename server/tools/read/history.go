@@ -22,6 +22,7 @@ var _ = call.WithArguments("history", call.Operation{
 	Advice: "who changed a row, when and how",
 }, history,
 	call.Argument[historyArguments]{Name: call.IDName, Schema: call.IDSchema, Required: call.Always, Into: func(a *historyArguments) any { return &a.id }},
+	call.Argument[historyArguments]{Name: "call", Into: func(a *historyArguments) any { return &a.call }, Common: true, Help: "only this call's changes"},
 	call.Argument[historyArguments]{Name: "limit", Into: func(a *historyArguments) any { return &a.limit },
 		Schema: call.DefaultLimit(historyLimit)},
 	call.Argument[historyArguments]{Name: "offset", Into: func(a *historyArguments) any { return &a.offset }},
@@ -29,6 +30,7 @@ var _ = call.WithArguments("history", call.Operation{
 
 type historyArguments struct {
 	id            json.RawMessage
+	call          string
 	limit, offset call.Count
 }
 
@@ -77,6 +79,9 @@ func history(c *call.Call, a *historyArguments) ([]byte, error) {
 	first, err := j.first(gone)
 	if err != nil {
 		return nil, err
+	}
+	if a.call != "" {
+		first = database.And{first, j.equals("call", a.call)}
 	}
 	plan := j.plan(first, min(a.limit.Or(historyLimit), m.Declared.MaxPageSize), a.offset.Or(0))
 	entries, page, err := call.ReadAll[journalEntry](c.Ctx, c.DB, plan)
