@@ -290,6 +290,16 @@ func TestARefusedUndoSaysWhy(t *testing.T) {
 			_, call := l.must(clerk, tc.tool, tc.arguments)
 			l.refuses(clerk, "undo", `{"call":"`+call+`"}`, tc.why)
 		}
+		l.must(clerk, "create_loan", `{"data":{"id":2,"book_id":3}}`)
+		for _, arguments := range []string{`{"id":2,"dry_run":true}`, `{"id":2}`} {
+			text, _ := l.must(clerk, "delete_loan", arguments)
+			if !strings.Contains(text, `"undo":"not possible: the journal does not have all of the row: it keeps no hidden, masked or secret columns"`) {
+				t.Errorf("delete_loan %s does not say that it is final: %s", arguments, text)
+			}
+		}
+		if text, _ := l.must(clerk, "delete_book", `{"id":3,"dry_run":true}`); strings.Contains(text, `"undo"`) {
+			t.Errorf("what can be undone is said to be final: %s", text)
+		}
 		for arguments, message := range map[string]string{
 			`{}`: "give either call", `{"call":"x","since":"2026-01-01T00:00:00Z"}`: "give either call", `{"call":"x","model":"book"}`: "model goes with since",
 			`{"since":"yesterday"}`: "since must be a time", `{"call":"nope"}`: "no such changes of yours", `{"since":"2026-01-01T00:00:00Z","model":"nope"}`: "not found",

@@ -22,7 +22,7 @@ var _ = call.WithArguments("history", call.Operation{
 	Advice: "who changed a row, when and how",
 }, history,
 	call.Argument[historyArguments]{Name: call.IDName, Schema: call.IDSchema, Required: call.Always, Into: func(a *historyArguments) any { return &a.id }},
-	call.Argument[historyArguments]{Name: "call", Into: func(a *historyArguments) any { return &a.call }, Common: true, Help: "only this call's changes"},
+	call.Argument[historyArguments]{Name: "call", Into: func(a *historyArguments) any { return &a.call }, Common: true, Help: "of this call only"},
 	call.Argument[historyArguments]{Name: "limit", Into: func(a *historyArguments) any { return &a.limit },
 		Schema: call.DefaultLimit(historyLimit)},
 	call.Argument[historyArguments]{Name: "offset", Into: func(a *historyArguments) any { return &a.offset }},

@@ -18,13 +18,13 @@ import (
 var UndoOperation = call.WithArguments("undo", call.Operation{
 	OfferedTo: mayUndo,
 	Description: func(*catalog.Model) string {
-		return "Take back what a call of yours changed, or all your changes since a time: all or nothing. A row changed since is a conflict."
+		return "Undo a call of yours, or all your changes since a time: all or nothing. A row changed since is a conflict."
 	},
 	OutputSchema: func(*catalog.Model) call.Schema { return call.PayloadSchema[undone]() },
 }, undo,
-	call.Argument[undoArguments]{Name: "call", Into: func(a *undoArguments) any { return &a.call }, Help: "as the change's answer has it"},
+	call.Argument[undoArguments]{Name: "call", Into: func(a *undoArguments) any { return &a.call }, Help: "of the change's answer"},
 	call.Argument[undoArguments]{Name: "since", Into: func(a *undoArguments) any { return &a.since }, Help: "instead of call: a time, as 2026-01-31T12:00:00Z"},
-	call.Argument[undoArguments]{Name: call.ModelParameter, Into: func(a *undoArguments) any { return &a.model }, Help: "with since: only rows of this model"},
+	call.Argument[undoArguments]{Name: call.ModelParameter, Into: func(a *undoArguments) any { return &a.model }, Help: "with since: only this model"},
 	call.Argument[undoArguments]{Name: "dry_run", Into: func(a *undoArguments) any { return &a.dryRun }, Help: write.DryRunHelp},
 )
 
