@@ -87,6 +87,11 @@ test-attacks: databases ## Attack a server in a process of its own, and read how
 test-engines: more-databases ## Run the data side's behavioural suite on every engine, release and pooler
 	@$(more_databases) $(suites) -rest engines
 
+.PHONY: test-engines-all
+test-engines-all: ## Run it on what is built from source as well: Vitess, on one shard and on two (building takes minutes)
+	@go run ./test/databases install -all
+	@go run ./test/databases run -all -- $(suites) -rest engines
+
 .PHONY: test-schemas
 test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
 	@$(with_databases) $(suites) schemas
@@ -169,6 +174,13 @@ scale: kube ## Measure the manager with 100 endpoints, and with one of 2,000 tok
 .PHONY: scale-full
 scale-full: kube ## Measure the manager with up to 1,000 endpoints, and with one of up to 50,000 tokens (about an hour)
 	@$(scale) -endpoints 10,100,300,1000 -tokens 10000,50000
+
+# PODS= are further flags, as in make pods PODS='-pods 1,3 -seconds 2'; go run ./test/pods -help lists them.
+PODS ?=
+
+.PHONY: pods
+pods: kube databases ## Measure one endpoint with 1, 2, 4 and 8 server processes over one PostgreSQL (about 5 minutes)
+	@$(with_databases) go run ./test/pods -write $(PODS)
 
 .PHONY: upgrade
 upgrade: kube-cluster databases ## Upgrade to the next release and go back, on the local cluster, while agents call

@@ -92,13 +92,15 @@ type Decision struct {
 	// Caller is whose call it is, and Tool what they call.
 	Caller string `json:"caller"`
 	Tool   string `json:"tool"`
-	// State is ApprovalApproved, ApprovalDenied or ApprovalExpired.
+	// State is ApprovalApproved, ApprovalDenied or ApprovalExpired; of what is no decision yet, ApprovalWaiting.
 	State string `json:"state"`
 	// By are the users who decided, Comment is what they said.
 	By      []string `json:"by,omitempty"`
 	Comment string   `json:"comment,omitempty"`
 	// Expires is the moment from which an approved call may run no more.
 	Expires time.Time `json:"expires"`
+	// Allowed says of a call that still waits how many people have allowed it, by policy.
+	Allowed map[string]int `json:"allowed,omitempty"`
 }
 
 // The states of an Approval.
@@ -160,10 +162,21 @@ type ApprovalChange struct {
 	Rows   int    `json:"rows"`
 	// ID is the row's, as the API shows ids.
 	ID string `json:"id,omitempty"`
-	// Fields are the fields that change, sorted. Before and After are their values, if they are shown.
+	// Fields are the fields that change, and those that the policies' conditions ask of, sorted. Before and After are their values, if
+	// they are shown: equal of a field that stays as it is.
 	Fields []string                   `json:"fields,omitempty"`
 	Before map[string]json.RawMessage `json:"before,omitempty"`
 	After  map[string]json.RawMessage `json:"after,omitempty"`
+}
+
+// ApprovalValues is the answer of a server's pod at /approvals/NAME/values on its admin port, for people who decide: to whoever comes from
+// within the pod, as "kubectl port-forward" does, and to whoever shows the StatusKey. NAME is an Approval's that waits there.
+type ApprovalValues struct {
+	Digest string `json:"digest"`
+	// Changes have the values before and after, without those of hidden, masked and secret fields, whatever the policies let be shown.
+	Changes []ApprovalChange `json:"changes,omitempty"`
+	// Notice says that something of the changes is not told.
+	Notice string `json:"notice,omitempty"`
 }
 
 // The bounds of Approvals as a pod tells of them.
@@ -176,6 +189,8 @@ const (
 	// MaxApprovalsPage is the most approvals of one ApprovalPage, MaxApprovalsBytes bounds it as JSON.
 	MaxApprovalsPage  = 100
 	MaxApprovalsBytes = 8 << 20
+	// MaxApprovalValuesBytes bounds the ApprovalValues of one call as JSON.
+	MaxApprovalValuesBytes = 64 << 10
 )
 
 // ApprovalPage is the answer of a server's pod at /approvals on its admin port, to whoever shows the StatusKey.

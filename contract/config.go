@@ -25,6 +25,8 @@ type Config struct {
 	Revision int64 `json:"revision"`
 	// Layout says in which parts the tokens lie.
 	Layout Layout `json:"layout,omitzero"`
+	// Pods are those among which the limits of the whole endpoint are shared; zero: each pod has all of them.
+	Pods Pods `json:"pods,omitzero"`
 
 	Endpoint Endpoint `json:"endpoint"`
 	// Groups are sorted by name.
@@ -114,10 +116,12 @@ type Database struct {
 	// ClientCertificate reports whether the mounted client certificate Secret has the certificate to show the database.
 	ClientCertificate bool `json:"clientCertificate,omitempty"`
 	// Schemas are searched in order for tables named without one; empty is the connection's search path.
-	Schemas          []string `json:"schemas,omitempty"`
-	MaxConnections   int      `json:"maxConnections"`
-	StatementTimeout Duration `json:"statementTimeout"`
-	ReadOnly         bool     `json:"readOnly,omitempty"`
+	Schemas []string `json:"schemas,omitempty"`
+	// MaxConnections is the most connections of each pod; of all pods together if ConnectionsShared is set.
+	MaxConnections    int      `json:"maxConnections"`
+	ConnectionsShared bool     `json:"connectionsShared,omitempty"`
+	StatementTimeout  Duration `json:"statementTimeout"`
+	ReadOnly          bool     `json:"readOnly,omitempty"`
 	// Replicas are servers that follow the database; nil if there are none.
 	Replicas *Replicas `json:"replicas,omitempty"`
 	// SessionSettings describe the caller to the database in each of the caller's transactions; PostgreSQL only.
@@ -150,7 +154,8 @@ func (d *Database) Source() ConnectionSource {
 func (d *Database) Replica() Database {
 	replica := *d
 	replica.ConnectionKey = d.Replicas.ConnectionKey
-	replica.MaxConnections, replica.ReadOnly, replica.Replicas = d.Replicas.MaxConnections, true, nil
+	replica.MaxConnections, replica.ConnectionsShared = d.Replicas.MaxConnections, d.Replicas.ConnectionsShared
+	replica.ReadOnly, replica.Replicas = true, nil
 	return replica
 }
 
@@ -159,8 +164,10 @@ type Replicas struct {
 	// ConnectionKey is as in Database, for the replicas' own connection Secret.
 	ConnectionKey string `json:"connectionKey,omitempty"`
 	// MaxStaleness is how old what they show may be.
-	MaxStaleness   Duration `json:"maxStaleness"`
-	MaxConnections int      `json:"maxConnections"`
+	MaxStaleness Duration `json:"maxStaleness"`
+	// MaxConnections and ConnectionsShared are as in Database.
+	MaxConnections    int  `json:"maxConnections"`
+	ConnectionsShared bool `json:"connectionsShared,omitempty"`
 }
 
 // Limits bound what requests may cost.
@@ -173,7 +180,7 @@ type Limits struct {
 	MaxResultBytes int `json:"maxResultBytes"`
 	// MaxExportRows is the most rows of one export; 0: nothing can be exported.
 	MaxExportRows int `json:"maxExportRows,omitempty"`
-	// RequestsPerSecondPerToken is each token's rate, for each pod; bulk and batch count their items. 0 is no limit.
+	// RequestsPerSecondPerToken is each token's rate, for all pods together; bulk and batch count their items. 0 is no limit.
 	RequestsPerSecondPerToken int `json:"requestsPerSecondPerToken,omitempty"`
 }
 

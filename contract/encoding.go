@@ -2,11 +2,13 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -50,6 +52,28 @@ type TokenPart struct {
 	Tokens []Token `json:"tokens"`
 	// Decisions are about calls of these tokens, sorted by name.
 	Decisions []Decision `json:"decisions,omitempty"`
+	// Waiting are calls that some people have allowed, and more must. They are no decisions, and stand apart: a server that does not know
+	// them passes over them.
+	Waiting []Decision `json:"waiting,omitempty"`
+}
+
+// Decide gives the part decisions, and what is told of calls that still wait, in their order.
+func (t *TokenPart) Decide(all []Decision) {
+	t.Decisions, t.Waiting = nil, nil
+	for i := range all {
+		if all[i].State == ApprovalWaiting {
+			t.Waiting = append(t.Waiting, all[i])
+		} else {
+			t.Decisions = append(t.Decisions, all[i])
+		}
+	}
+}
+
+// Decided are the part's decisions and what it tells of calls that still wait, sorted by name.
+func (t *TokenPart) Decided() []Decision {
+	all := slices.Concat(t.Decisions, t.Waiting)
+	slices.SortFunc(all, func(a, b Decision) int { return cmp.Compare(a.Name, b.Name) })
+	return all
 }
 
 // EncodeMain returns the main part of a Config: all but its tokens.

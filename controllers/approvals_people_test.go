@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -52,6 +53,15 @@ func (s *fakeServer) decided(a contract.Approval) func() string {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.decisions[a.Name].State
+	}
+}
+
+// allowed polls how many people have allowed a call that still waits, by policy, as the pod has it.
+func (s *fakeServer) allowed(a contract.Approval) func() map[string]int {
+	return func() map[string]int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.waiting[a.Name].Allowed
 	}
 }
 
@@ -88,6 +98,22 @@ func state(a *v1alpha1.MCPApproval) func() string {
 			return err.Error()
 		}
 		return string(a.EffectiveState())
+	}
+}
+
+// waiting polls how many calls wait for people, as the manager's metrics say; "" if none does.
+func (w *world) waiting(endpoint string) func() string {
+	return func() string {
+		families, err := metrics.Registry.Gather()
+		Expect(err).NotTo(HaveOccurred())
+		for _, family := range families {
+			for _, m := range family.GetMetric() {
+				if family.GetName() == "mcp_admin_manager_approvals_waiting" && m.GetLabel()[0].GetValue() == w.namespace+"/"+endpoint {
+					return strconv.FormatFloat(m.GetGauge().GetValue(), 'f', -1, 64)
+				}
+			}
+		}
+		return ""
 	}
 }
 

@@ -41,12 +41,14 @@ var _ = Describe("An approval", Ordered, func() {
 		Expect(metav1.IsControlledBy(a, e)).To(BeTrue())
 		Eventually(func() string { state(a)(); return a.Status.Reason }).Should(Equal("the customer waits"))
 		Consistently(server.decided(call)).Should(BeEmpty())
+		Eventually(w.waiting("shop")).Should(Equal("1"))
 
 		ann := w.newPerson("ann", nil, "approve")
 		Expect(ann.decides(a, v1alpha1.VerdictApprove)).To(Succeed())
 		Eventually(server.decided(call)).Should(Equal(contract.ApprovalApproved))
 		Eventually(state(a)).Should(Equal("Approved"))
 		Expect(conditionOf(a, "Approved")).To(Equal("True Approved"))
+		Eventually(w.waiting("shop")).Should(BeEmpty())
 		Expect(counted(a)).To(Equal([]string{"ann Counted"}))
 		d := server.decisions[call.Name]
 		Expect(d.By).To(Equal([]string{"ann"}))
@@ -157,6 +159,8 @@ var _ = Describe("An approval", Ordered, func() {
 		Expect(bob.decides(a, v1alpha1.VerdictApprove)).To(Succeed())
 		Eventually(func() []string { state(a)(); return counted(a) }).Should(Equal([]string{"ann Counted", "bob NotAnApprover"}))
 		Expect(conditionOf(a, "Approved")).To(Equal("False Waiting"))
+		Eventually(server.allowed(call)).Should(Equal(map[string]int{"large-refunds": 1}), "the agent learns how many people have allowed it")
+		Expect(server.decided(call)()).To(BeEmpty(), "that is no decision")
 		Expect(ann.decides(a, v1alpha1.VerdictApprove)).NotTo(Succeed(), "she has decided")
 		Expect(ann.writes(a, func(a *v1alpha1.MCPApproval) {
 			a.Spec.Decisions = append(a.Spec.Decisions, v1alpha1.ApprovalDecision{DecidedBy: "dora", Decision: v1alpha1.VerdictApprove, Groups: []string{"leads"}})

@@ -53,7 +53,9 @@ type fakeServer struct {
 	// approvals are the calls that the pod holds back, in the order of their last changes; decisions are those of the newest parts.
 	approvals []contract.Approval
 	decisions map[string]contract.Decision
-	news      chan struct{}
+	// waiting is what those parts tell of calls that still wait.
+	waiting map[string]contract.Decision
+	news    chan struct{}
 }
 
 // runServer starts a pod of an endpoint, and makes the endpoint's Deployment say that it is available.
@@ -169,7 +171,7 @@ func (s *fakeServer) take() {
 		return
 	}
 	revisions := make([]int64, config.Layout.Parts)
-	s.decisions = map[string]contract.Decision{}
+	s.decisions, s.waiting = map[string]contract.Decision{}, map[string]contract.Decision{}
 	for i := range revisions {
 		tokens, err := contract.DecodeTokens(s.parts[contract.TokensSecret(s.base, i)], i)
 		if err != nil {
@@ -178,6 +180,9 @@ func (s *fakeServer) take() {
 		revisions[i] = tokens.Revision
 		for _, d := range tokens.Decisions {
 			s.decisions[d.Name] = d
+		}
+		for _, d := range tokens.Waiting {
+			s.waiting[d.Name] = d
 		}
 		for _, t := range tokens.Tokens {
 			if contract.PartOf(t.Namespace, t.Name, config.Layout.Parts) == i {

@@ -103,6 +103,7 @@ func Setup(mgr manager.Manager, watched []string, options Options) error {
 		tokens.Watch(mgr, s.own, guarded),
 		approvals.Watch(mgr, guarded),
 		cluster.CountObjects(mgr.GetCache()),
+		cluster.CountApprovals(mgr.GetCache()),
 		cluster.AddChecks(mgr, guarded, mgr.GetCache(), s.own),
 	)
 }
@@ -319,7 +320,7 @@ func addIndexes(mgr manager.Manager) error {
 			return []string{strconv.FormatBool(o.(*v1alpha1.MCPToken).Foreign())}
 		}},
 		{&v1alpha1.MCPToken{}, cluster.SecretIndex, func(o client.Object) []string {
-			if name := cluster.TokenSecretName(o.(*v1alpha1.MCPToken)); name != o.GetName() && name != "" {
+			if name := o.(*v1alpha1.MCPToken).CredentialSecretName(); name != o.GetName() && name != "" {
 				return []string{name} // most have the token's own name: tokensOfSecret needs no index for those
 			}
 			return nil

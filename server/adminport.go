@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/pprof" // what it adds to the default mux is served nowhere
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -29,6 +32,8 @@ type adminPort struct {
 	// heeded is the manager's newest request to look at the database; look does so.
 	heeded atomic.Pointer[string]
 	look   func()
+	// inPod says that who comes from within the pod had the right to: nobody else's programs run at its address.
+	inPod bool
 }
 
 // handler serves the admin port (docs/design/http.md, "Admin port"), which the Service never shows:
@@ -42,6 +47,7 @@ type adminPort struct {
 //	              before reads the database's schema again
 //	GET /usage    contract.Usage, for the same; ?after=CURSOR has only what came since
 //	GET /approvals  contract.ApprovalPage, for the same; ?after=CURSOR has only what changed since
+//	GET /approvals/NAME/values  contract.ApprovalValues, for the same, and in a pod for who comes from within
 //	GET /debug/pprof/  profiles of the process, if they were asked for when it started
 //	/ui/          pages for people, if the program has any; they let in whom they know
 func (p *adminPort) handler(usage *access.Usage, waiting *approval.Register, metrics *telemetry.Metrics, profiles bool, pages http.Handler) http.Handler {
@@ -53,6 +59,14 @@ func (p *adminPort) handler(usage *access.Usage, waiting *approval.Register, met
 	mux.Handle("GET /metrics", metrics.Handler())
 	mux.HandleFunc("GET /status", p.withStatusKey(p.serveStatus))
 	mux.HandleFunc("GET /usage", p.withStatusKey(func(w http.ResponseWriter, r *http.Request) { serveUsage(w, r, usage) }))
+	mux.HandleFunc("GET /approvals/{name}/values", p.withinPod(func(w http.ResponseWriter, r *http.Request) {
+		values := waiting.Values(r.PathValue("name"), time.Now())
+		if values == nil {
+			writeJSON(w, http.StatusNotFound, map[string]string{"error": "No such call waits in this pod"})
+			return
+		}
+		writeJSON(w, http.StatusOK, json.RawMessage(values))
+	}))
 	mux.HandleFunc("GET /approvals", p.withStatusKey(func(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, waiting.Page(r.URL.Query().Get("after")))
 	}))
@@ -98,6 +112,37 @@ func (p *adminPort) withStatusKey(serve http.HandlerFunc) http.HandlerFunc {
 		}
 		serve(w, r)
 	}
+}
+
+// withinPod lets those through who come from within the pod, if this is one, and those who show the StatusKey. The API server leads there by
+// "kubectl port-forward", for who has the right to create pods/portforward; nobody else's address is the pod's own localhost.
+func (p *adminPort) withinPod(serve http.HandlerFunc) http.HandlerFunc {
+	withKey := p.withStatusKey(serve)
+	return func(w http.ResponseWriter, r *http.Request) {
+		if p.inPod && isFromWithin(r) {
+			serve(w, r)
+			return
+		}
+		withKey(w, r)
+	}
+}
+
+// forwarding are the headers by which a proxy, such as a service mesh's in the same pod, says that it speaks for somebody elsewhere.
+var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "X-Request-Id", "L5d-Client-Id"}
+
+// isFromWithin reports whether both ends of a request's connection, and the host that it asks for, are the machine's own localhost.
+func isFromWithin(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok || slices.ContainsFunc(forwarding, func(name string) bool { return r.Header.Get(name) != "" }) {
+		return false
+	}
+	return isLocalhost(local.String()) && isLocalhost(r.RemoteAddr) && isLocalhost(r.Host)
+}
+
+// isLocalhost reports whether an address with its port is a loopback address. A host's name is none: a site in a browser could have it.
+func isLocalhost(address string) bool {
+	at, err := netip.ParseAddrPort(address)
+	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
 func serveUsage(w http.ResponseWriter, r *http.Request, usage *access.Usage) {

@@ -101,7 +101,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 	if c.databases.open == nil {
 		c.databases.open = openEngine
 	}
-	c.admin = adminPort{status: newBoard(), look: func() { wake(c.wakes.look) }}
+	c.admin = adminPort{inPod: s.InPod, status: newBoard(), look: func() { wake(c.wakes.look) }}
 	if s.TLS {
 		c.certificate = newCertificate(s.Log)
 	}
@@ -124,6 +124,7 @@ func (c *core) apply(update source.Update) {
 	defer c.mu.Unlock()
 	before := c.known.Swap(&update)
 	reopened := c.reopen(&update)
+	c.databases.share(update.Config)
 	changed := c.databases.changeLogin(&update)
 	if reopened || changed {
 		wake(c.wakes.look)
@@ -190,9 +191,10 @@ func (c *core) introspected(db *openDatabase, config *contract.Config, schema *d
 	c.publish()
 }
 
-// sameModels reports whether two Configs differ in groups and revisions at most.
+// sameModels reports whether two Configs differ in groups, pods and revisions at most, and let the same be exported.
 func sameModels(a, b *contract.Config) bool {
-	return a == b || a != nil && b != nil && reflect.DeepEqual(a.Endpoint, b.Endpoint) && reflect.DeepEqual(a.Models, b.Models)
+	return a == b || a != nil && b != nil && reflect.DeepEqual(a.Endpoint, b.Endpoint) && reflect.DeepEqual(a.Models, b.Models) &&
+		snapshot.ExportProblem(a.OfOnePod()) == snapshot.ExportProblem(b.OfOnePod())
 }
 
 // readTokens takes the tokens of an update. Parts that have not changed cost nothing. The tokens of a Config that is gone
@@ -202,6 +204,7 @@ func (c *core) readTokens(before, now *source.Update) {
 	case now.Config == nil:
 	case now.TokenParts != nil:
 		c.tokens = c.tokens.With(now.TokenParts)
+		c.waiting.Allowed(waitingIn(now.TokenParts))
 		c.waiting.Decide(decisionsIn(now.TokenParts))
 	case now.Config != before.Config:
 		c.tokens = c.tokens.With(access.Whole(now.Config))
@@ -220,6 +223,20 @@ func decisionsIn(parts []*contract.TokenPart) map[string]*contract.Decision {
 		}
 	}
 	return decisions
+}
+
+// waitingIn says how many people have allowed the calls that still wait, by the calls' digests and by policy.
+func waitingIn(parts []*contract.TokenPart) map[string]map[string]int {
+	allowed := map[string]map[string]int{}
+	for _, part := range parts {
+		if part == nil {
+			continue
+		}
+		for i := range part.Waiting {
+			allowed[part.Waiting[i].Digest] = part.Waiting[i].Allowed
+		}
+	}
+	return allowed
 }
 
 // becomeReady makes the server ready once it has answered with the schema, and from all parts that there are.

@@ -22,7 +22,8 @@ type openDatabase struct {
 	database.DB
 	ctx    context.Context
 	cancel context.CancelFunc
-	// rotating is the database below DB. login is its newest pool's; only the schema's watch uses it.
+	// shared divides the connections among tokens. rotating is the database below it. login is its newest pool's; only the schema's watch uses it.
+	shared   *sharedDatabase
 	rotating *rotatingDatabase
 	login    login
 	// open opens the same database with a login, and connections of its own; nil for a file, which nobody logs in to.
@@ -129,10 +130,8 @@ func (d *databases) reopen(update *source.Update) bool {
 	ctx, cancel := context.WithCancel(context.Background())
 	open := func(l login) database.DB { return d.open(wanted.engine, d.settingsFor(wanted, l)) }
 	rotating := newRotatingDatabase(open(d.login))
-	db := &openDatabase{
-		DB: newSharedDatabase(d.observe(rotating, wanted), wanted.settings.MaxConnections, &d.uses.primary, &d.uses.writer), ctx: ctx, cancel: cancel,
-		rotating: rotating, login: d.login,
-	}
+	shared := newSharedDatabase(d.observe(rotating, wanted), wanted.settings.MaxConnections, &d.uses.primary, &d.uses.writer)
+	db := &openDatabase{DB: shared, ctx: ctx, cancel: cancel, shared: shared, rotating: rotating, login: d.login}
 	d.current, d.replicasProblem = db, ""
 	if wanted.engine == contract.EngineSQLite {
 		return true
@@ -148,6 +147,19 @@ func (d *databases) reopen(update *source.Update) bool {
 		d.replicasProblem = toPrimary + "no attempt to reach them has ended yet"
 	}
 	return true
+}
+
+// share bounds the connections to this pod's share of those that are for all pods.
+func (d *databases) share(config *contract.Config) {
+	if config == nil || d.current == nil {
+		return
+	}
+	of := config.OfOnePod().Database
+	d.current.shared.resize(of.MaxConnections)
+	d.current.rotating.resize(of.MaxConnections)
+	if d.current.replicated != nil {
+		d.current.replicated.resize(of.Replicas.MaxConnections)
+	}
 }
 
 // login is how an update says to get into the database.

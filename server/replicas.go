@@ -21,7 +21,7 @@ type replicatedDatabase struct {
 	// primary and replicas are below their shares; the replicas' login is changed by their watch alone.
 	primary  *rotatingDatabase
 	replicas *rotatingDatabase
-	reads    database.DB
+	reads    *sharedDatabase
 	open     func(login) database.DB
 	login    login
 	// database is the name that the replicas' database must have, since statements name it; "" if they do not.
@@ -63,6 +63,12 @@ func newReplicatedDatabase(shared database.DB, primary *rotatingDatabase, d *con
 	}
 	r.reads = newSharedDatabase(observe(r.replicas), d.MaxConnections, use, nil)
 	return r
+}
+
+// resize changes how many connections to the replicas there may be.
+func (r *replicatedDatabase) resize(connections int) {
+	r.reads.resize(connections)
+	r.replicas.resize(connections)
 }
 
 // Replicas implements database.Replicated.

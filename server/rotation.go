@@ -13,6 +13,8 @@ type rotatingDatabase struct {
 	mu     sync.Mutex
 	newest *pool
 	closed bool
+	// connections is how many the newest pool may have; 0 is as many as it was opened for.
+	connections int
 }
 
 // A pool is a database with one login.
@@ -31,6 +33,7 @@ func (r *rotatingDatabase) replace(db database.DB) {
 	r.mu.Lock()
 	old, next := r.newest, &pool{DB: db}
 	r.newest, old.replaced = next, true
+	resize(db, r.connections)
 	unused, closed := old.calls == 0, r.closed
 	r.mu.Unlock()
 	if unused {
@@ -38,6 +41,22 @@ func (r *rotatingDatabase) replace(db database.DB) {
 	}
 	if closed {
 		next.Close()
+	}
+}
+
+// resize changes how many connections the newest pool, and those that follow it, may have.
+func (r *rotatingDatabase) resize(connections int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.connections != connections {
+		r.connections = connections
+		resize(r.newest.DB, connections)
+	}
+}
+
+func resize(db database.DB, connections int) {
+	if pool, ok := db.(database.Resizable); ok && connections > 0 {
+		pool.Resize(connections)
 	}
 }
 

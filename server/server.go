@@ -39,6 +39,9 @@ type Server struct {
 	// LocalWebhooks lets webhooks be on this machine itself, for trying them out: everywhere else it would lead into the
 	// server's own pod.
 	LocalWebhooks bool
+	// InPod says that the machine's localhost is a pod's, where nobody else's programs run: the admin port shows the values of calls that
+	// wait to who comes from there.
+	InPod bool
 	// PodAddresses are the pod's own, which webhooks may not have; nil are the addresses of the machine's network
 	// interfaces.
 	PodAddresses []netip.Addr

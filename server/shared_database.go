@@ -31,6 +31,12 @@ func newSharedDatabase(db database.DB, connections int, use, writerUse *database
 	return s
 }
 
+// resize changes how many connections there are to share. Writers of their own stay as many.
+func (s *sharedDatabase) resize(connections int) {
+	size := int64(max(connections, 1))
+	s.calls.Resize(size, share.ButQuarter(size))
+}
+
 // Select implements database.DB.
 func (s *sharedDatabase) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	name := share.Name(ctx)

@@ -47,6 +47,10 @@ type ApprovalPolicy struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('1m') && duration(self) <= duration('168h')",message="must be a duration such as 30m, 1h or 24h, between 1m and 168h (7 days)"
 	KeepFor *metav1.Duration `json:"keepFor,omitempty"`
+	// fourEyes says who counts as the caller, who never decides. Caller means whom the issuer of what the caller showed names; Strict also
+	// means everybody who can read the Secret with the token's text, as cluster administrators can. Caller when absent.
+	// +optional
+	FourEyes ApprovalFourEyes `json:"fourEyes,omitempty"`
 	// notify is a webhook that is told of the calls that wait for this policy, so that a chat can lead people to them. It gets an event
 	// without values of rows. Whether it answers changes nothing for the call.
 	// +optional
@@ -70,6 +74,16 @@ type ApprovalNotify struct {
 	// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != '' && !self.matches('[?#@]')",message="must be an http or https URL with a host, without user, query or fragment"
 	PageURL string `json:"pageURL,omitempty"`
 }
+
+// ApprovalFourEyes says who counts as the caller.
+// +kubebuilder:validation:Enum=Caller;Strict
+type ApprovalFourEyes string
+
+// Who counts as the caller.
+const (
+	FourEyesCaller ApprovalFourEyes = "Caller"
+	FourEyesStrict ApprovalFourEyes = "Strict"
+)
 
 // ApprovalMatch says which calls wait. Each field that is given must match.
 type ApprovalMatch struct {

@@ -30,7 +30,7 @@ type DatabaseSpec struct {
 	// tls says how the connection is protected. Absent, the Secret's sslmode decides; if it has none, mode Prefer.
 	// +optional
 	TLS *DatabaseTLS `json:"tls,omitempty"`
-	// pool bounds the connections of each pod.
+	// pool bounds the connections of the pods.
 	// +optional
 	Pool PoolSpec `json:"pool,omitempty,omitzero"`
 	// replicas are servers that follow the database, for reads that may be a little old.
@@ -173,9 +173,10 @@ type DatabaseTLS struct {
 // +kubebuilder:validation:Enum=Disable;Prefer;Require;VerifyCA;VerifyFull
 type TLSMode string
 
-// PoolSpec bounds a pod's database connections.
+// PoolSpec bounds the pods' database connections.
 type PoolSpec struct {
-	// maxConnections is the most connections that one pod holds; 8 when absent.
+	// maxConnections is the most connections that all pods together hold. The manager shares them out evenly among the pods that run
+	// and are about to, and changes that as pods come and go; a pod has one at least. Absent, each pod holds at most 8.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -197,7 +198,7 @@ type DatabaseReplicas struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="must be a duration such as 500ms, 30s or 1m30s, between 1s and 1h"
 	MaxStaleness *metav1.Duration `json:"maxStaleness,omitempty"`
-	// pool bounds the connections of each pod to the replicas.
+	// pool bounds the connections of the pods to the replicas.
 	// +optional
 	Pool PoolSpec `json:"pool,omitempty,omitzero"`
 }

@@ -156,7 +156,7 @@ var configNames = regexp.MustCompile(configSuffix + `(-v[0-9]+)?(-tokens-[0-9]+)
 // names, too.
 func IsConfigSecretName(name string) bool { return configNames.MatchString(name) }
 
-// EffectiveMaxConnections is the most database connections of one pod.
+// EffectiveMaxConnections is the most database connections of all pods together; of each pod if the pool names no number.
 func (p PoolSpec) EffectiveMaxConnections() int32 {
 	return positiveOr(p.MaxConnections, DefaultMaxConnections)
 }

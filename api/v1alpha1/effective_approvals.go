@@ -65,6 +65,23 @@ func (s *MCPEndpointSpec) FindApproval(name string) *ApprovalPolicy {
 	return nil
 }
 
+// Strict reports whether a policy says that nobody decides who can read the token's Secret.
+func (r *ApprovalRequest) Strict() bool {
+	return slices.ContainsFunc(r.Policies, func(p ApprovalAsker) bool { return p.FourEyes == FourEyesStrict })
+}
+
+// GuardsSecretOf reports whether who decides is checked against the Secret that a token has now.
+func (r *ApprovalRequest) GuardsSecretOf(t *MCPToken) bool {
+	if !r.Strict() {
+		return true
+	}
+	guarded := ""
+	if r.TokenSecretRef != nil {
+		guarded = r.TokenSecretRef.Name
+	}
+	return guarded == t.CredentialSecretName()
+}
+
 // Takes reports whether the policy takes the approval of who decided: it asks for no group, or for one of that user's.
 func (p *ApprovalAsker) Takes(d *ApprovalDecision) bool {
 	return len(p.ApproverGroups) == 0 || slices.ContainsFunc(d.Groups, func(group string) bool { return slices.Contains(p.ApproverGroups, group) })

@@ -35,6 +35,19 @@ func (t *MCPToken) Expired(now time.Time) bool {
 	return expiry != nil && !now.Before(*expiry)
 }
 
+// CredentialSecretName is the one Secret that the token's text or hash is in; "" if it has none.
+func (t *MCPToken) CredentialSecretName() string {
+	switch {
+	case t.Spec.TokenSecretRef != nil:
+		return t.Spec.TokenSecretRef.Name
+	case t.Spec.TokenHashSecretRef != nil:
+		return t.Spec.TokenHashSecretRef.Name
+	case t.Spec.Generated():
+		return t.EffectiveSecretName()
+	}
+	return ""
+}
+
 // The warning of a token that lives longer than LongLife, if the MCPToken does not say.
 const (
 	DefaultExpiryWarning = 7 * 24 * time.Hour

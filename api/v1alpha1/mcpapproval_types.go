@@ -65,6 +65,10 @@ type ApprovalRequest struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	TokenUID string `json:"tokenUID,omitempty"`
+	// tokenSecretRef names the Secret of the token's namespace that holds its text, or its hash, if a policy says fourEyes: Strict: nobody
+	// decides who can read it. Absent if there is no such Secret.
+	// +optional
+	TokenSecretRef *SecretReference `json:"tokenSecretRef,omitempty"`
 	// caller tells callers of one token apart.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -170,6 +174,9 @@ type ApprovalAsker struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
 	ApproverGroups []string `json:"approverGroups,omitempty"`
+	// fourEyes says who counts as the caller, who never decides.
+	// +optional
+	FourEyes ApprovalFourEyes `json:"fourEyes,omitempty"`
 }
 
 // ApprovalChange is what would become of some rows of a model: of one row if it has an id.
@@ -191,7 +198,7 @@ type ApprovalChange struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=300
 	ID string `json:"id,omitempty"`
-	// fields are the fields that change.
+	// fields are the fields that change, and those that the policies ask of.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -57,8 +57,8 @@ type ServerLimits struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=10000000
 	MaxExportRows int32 `json:"maxExportRows,omitempty"`
-	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second. Each item of a bulk call or
-	// a batch counts as one. Absent, there is no limit.
+	// requestsPerSecondPerToken is how many requests of one token all pods together answer in a second: each Ready pod answers its
+	// share. Each item of a bulk call or a batch counts as one. Absent, there is no limit.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100000

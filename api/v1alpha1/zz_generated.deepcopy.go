@@ -292,6 +292,11 @@ func (in *ApprovalPolicy) DeepCopy() *ApprovalPolicy {
 func (in *ApprovalRequest) DeepCopyInto(out *ApprovalRequest) {
 	*out = *in
 	out.TokenRef = in.TokenRef
+	if in.TokenSecretRef != nil {
+		in, out := &in.TokenSecretRef, &out.TokenSecretRef
+		*out = new(SecretReference)
+		**out = **in
+	}
 	if in.Policies != nil {
 		in, out := &in.Policies, &out.Policies
 		*out = make([]ApprovalAsker, len(*in))

@@ -22,7 +22,8 @@ func (w *world) testPageApprovals(t *testing.T, call []string) {
 
 	bob := w.openPage(t, "-n", "desk", "--as", "bob")
 	w.shows(bob, "approvals", "1 call waits for people.", name, "desk/clerk", "&lt;b&gt;the customer waits&lt;/b&gt;", "other namespaces than desk", "mcp-admin approvals -n desk")
-	w.shows(bob, one, "You may not approve mcpendpoints in namespace desk.", "kubectl auth can-i approve mcpendpoints.mcpadmin.dev/desk -n desk", "<td><bdi>700</bdi></td>")
+	w.shows(bob, one, "You may not approve mcpendpoints in namespace desk.", "kubectl auth can-i approve mcpendpoints.mcpadmin.dev/desk -n desk", "<bdi>total</bdi>")
+	w.shows(w.openPage(t, "-n", "desk", "--as", "root", "--as-group", "system:masters"), one, "A policy says fourEyes: Strict, and you have the right to get the token", "somebody without that right has to decide")
 	ann := w.openPage(t, "-n", "desk", "--as", "ann", "--as-group", "leads")
 	w.shows(ann, one, `value="Approve">Allow`, `value="Deny">Deny`, "1 approval of people in leads", "mcp-admin deny "+name)
 	if _, text := ann.Get(one); strings.Contains(text, "Override…") {

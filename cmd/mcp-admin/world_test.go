@@ -189,7 +189,7 @@ func (w *world) runServer(namespace, endpoint, name string) *serverPod {
 	ctx, stop := context.WithCancel(context.Background())
 	p.ended = ctx
 	s := &server.Server{
-		Source: configSource{w.k8s, namespace, endpoint + "-mcp-config"}, Endpoint: []net.Listener{agents}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile,
+		Source: configSource{w.k8s, namespace, endpoint + "-mcp-config"}, Endpoint: []net.Listener{agents}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile, InPod: true,
 		Version: "test", Log: slog.New(slog.DiscardHandler), Audit: audit.NewLog(&disk{to: &p.audit, full: &p.full}),
 	}
 	done := make(chan struct{})

@@ -157,6 +157,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		DrainDelay:    o.drainDelay,
 		Profiles:      o.pprof,
 		PodAddresses:  addresses,
+		InPod:         o.serviceAccountDir != "", // the manager lets no pod have its node's network
 		API:           api,
 		StateDir:      cluster.StateDir,
 	}

@@ -53,6 +53,11 @@ var Manager = []Metric{
 		Alerts:   []string{"MCPConfigOlderThanPods"},
 	},
 	{
+		Name:     "mcp_admin_manager_approvals_waiting",
+		Meaning:  "calls that wait for people, by `endpoint` (namespace/name); none is no value",
+		Question: `max by (endpoint) (mcp_admin_manager_approvals_waiting)`,
+	},
+	{
 		Name:     "mcp_admin_manager_approval_overrides_total",
 		Meaning:  "calls that somebody allowed against the policies, with the verb override",
 		Question: `increase(mcp_admin_manager_approval_overrides_total[1d]) > 0`,

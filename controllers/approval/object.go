@@ -50,17 +50,20 @@ func New(e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, a *contract.Approval
 			expires = after
 		}
 		request.Policies = append(request.Policies, v1alpha1.ApprovalAsker{
-			Name: name, Sum: compile.ApprovalSum(p), MinApprovals: p.EffectiveMinApprovals(), ApproverGroups: p.EffectiveApproverGroups(),
+			Name: name, Sum: compile.ApprovalSum(p), MinApprovals: p.EffectiveMinApprovals(), ApproverGroups: p.EffectiveApproverGroups(), FourEyes: p.FourEyes,
 		})
 	}
 	if len(request.Policies) == 0 {
 		return nil, fmt.Errorf("no policy asks for it")
 	}
+	if secret := token.CredentialSecretName(); secret != "" && request.Strict() {
+		request.TokenSecretRef = &v1alpha1.SecretReference{Name: secret}
+	}
 	request.ExpiryTime = metav1.NewTime(asked.Add(expires))
 	if !now.Before(request.ExpiryTime.Time) {
 		return nil, fmt.Errorf("it has expired")
 	}
-	request.Changes, request.Notice = changesOf(a)
+	request.Changes, request.Notice = ChangesOf(a)
 	kind := cluster.KindOf("MCPEndpoint")
 	return &v1alpha1.MCPApproval{
 		ObjectMeta: metav1.ObjectMeta{
@@ -76,8 +79,8 @@ func New(e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, a *contract.Approval
 // kinds are the API's words for what becomes of a row.
 var kinds = map[string]v1alpha1.ApprovalChangeKind{"create": v1alpha1.ApprovalCreates, "update": v1alpha1.ApprovalUpdates, "delete": v1alpha1.ApprovalDeletes}
 
-// changesOf are a call's changes as an object tells them.
-func changesOf(a *contract.Approval) (told []v1alpha1.ApprovalChange, notice string) {
+// ChangesOf are a call's changes as an object tells them.
+func ChangesOf(a *contract.Approval) (told []v1alpha1.ApprovalChange, notice string) {
 	notice = plain(a.Notice, 400)
 	bytes := 0
 	for i := range a.Changes {

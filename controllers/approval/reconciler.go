@@ -90,6 +90,9 @@ func (r *Reconciler) judge(ctx context.Context, e *v1alpha1.MCPEndpoint, a *v1al
 	if err != nil {
 		return 0, err
 	}
+	if token != nil && !a.Ended() && !a.Spec.Request.GuardsSecretOf(token) {
+		return 0, r.remove(ctx, a) // decisions were checked against another Secret; the pods tell of the call again
+	}
 	var news *contract.Approval
 	if isTold {
 		news = &told.Approval

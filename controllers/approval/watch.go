@@ -15,16 +15,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Watch makes an approval be reconciled when it, its endpoint's policies or its token change, and when a pod tells of its call.
+// Watch makes an approval be reconciled when it, its endpoint's policies or its token's identity or Secret change, and when a pod tells of its call.
 func (r *Reconciler) Watch(mgr manager.Manager, g *cluster.Guard) error {
-	gone := predicate.Funcs{
+	another := predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, is := e.ObjectOld.(*v1alpha1.MCPToken)
+			now, isNow := e.ObjectNew.(*v1alpha1.MCPToken)
+			return !is || !isNow || before.UID != now.UID || before.CredentialSecretName() != now.CredentialSecretName()
+		},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.MCPApproval{}, builder.WithPredicates(predicate.Funcs{DeleteFunc: r.deleted})).
 		Watches(&v1alpha1.MCPEndpoint{}, cluster.Enqueue(r.ofEndpoint), builder.WithPredicates(cluster.WantedChanged)).
-		Watches(&v1alpha1.MCPToken{}, cluster.Enqueue(r.ofToken), builder.WithPredicates(gone)).
+		Watches(&v1alpha1.MCPToken{}, cluster.Enqueue(r.ofToken), builder.WithPredicates(another)).
 		WatchesRawSource(r.Reports.source()).
 		WithOptions(cluster.InQueue()).
 		Complete(g.Before("MCPApproval", r))

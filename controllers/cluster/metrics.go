@@ -21,6 +21,7 @@ var (
 	objectCount       = promauto.With(metrics.Registry).NewGaugeVec(metric.GaugeOpts("mcp_admin_manager_objects"), []string{"kind", "ready", "reason"})
 	yieldedNamespaces = promauto.With(metrics.Registry).NewGaugeVec(metric.GaugeOpts("mcp_admin_manager_yielded_namespaces"), []string{"namespace", "installation"})
 	ConfigsOvertaken  = promauto.With(metrics.Registry).NewCounter(metric.CounterOpts("mcp_admin_manager_configs_overtaken_total"))
+	waitingApprovals  = promauto.With(metrics.Registry).NewGaugeVec(metric.GaugeOpts("mcp_admin_manager_approvals_waiting"), []string{"endpoint"})
 	ApprovalOverrides = promauto.With(metrics.Registry).NewCounter(metric.CounterOpts("mcp_admin_manager_approval_overrides_total"))
 	RolloutsWaiting   = promauto.With(metrics.Registry).NewGauge(metric.GaugeOpts("mcp_admin_manager_rollouts_waiting"))
 	removalSeconds    = promauto.With(metrics.Registry).NewHistogram(metric.HistogramOpts("mcp_admin_manager_removal_duration_seconds",

@@ -38,6 +38,37 @@ func CountObjects(cached cache.Cache) error {
 	return nil
 }
 
+// CountApprovals keeps waitingApprovals as the cache is.
+func CountApprovals(cached cache.Cache) error {
+	informer, err := cached.GetInformer(context.Background(), &v1alpha1.MCPApproval{}, cache.BlockUntilSynced(false))
+	if err != nil {
+		return err
+	}
+	waiting := map[string]int{} // one goroutine calls the handlers
+	count := func(o any, by int) {
+		if gone, ok := o.(toolscache.DeletedFinalStateUnknown); ok {
+			o = gone.Obj
+		}
+		a, ok := o.(*v1alpha1.MCPApproval)
+		if !ok || a.EffectiveState() != v1alpha1.ApprovalWaiting {
+			return
+		}
+		endpoint := EndpointOf(a.Namespace, a.Spec.EndpointRef).String()
+		if waiting[endpoint] += by; waiting[endpoint] > 0 {
+			waitingApprovals.WithLabelValues(endpoint).Set(float64(waiting[endpoint]))
+			return
+		}
+		delete(waiting, endpoint)
+		waitingApprovals.DeleteLabelValues(endpoint)
+	}
+	_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { count(o, 1) },
+		UpdateFunc: func(old, o any) { count(o, 1); count(old, -1) },
+		DeleteFunc: func(o any) { count(o, -1) },
+	})
+	return err
+}
+
 // readyOf is the status and reason of an object's condition Ready.
 func readyOf(o any) (status, reason string) {
 	if c := meta.FindStatusCondition(conditionsOf(o), v1alpha1.ConditionReady); c != nil {

@@ -15,6 +15,7 @@ import (
 func TestTheMetricsAreNamedAsPrometheusAsks(t *testing.T) {
 	TimeStep("MCPEndpoint", StepCompile)()
 	objectCount.WithLabelValues("MCPToken", "True", "Ready").Set(1)
+	waitingApprovals.WithLabelValues("shop/shop").Set(1)
 	yieldedNamespaces.WithLabelValues("shop", "other").Set(1)
 	ConfigWrites.WithLabelValues("written").Inc()
 	TokensIssued.WithLabelValues("new").Inc()

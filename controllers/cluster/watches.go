@@ -161,7 +161,7 @@ func TokensOfSecret(ctx context.Context, cached client.Reader, secret types.Name
 	var namesake v1alpha1.MCPToken
 	if err := cached.Get(ctx, secret, &namesake); client.IgnoreNotFound(err) != nil {
 		return nil, err
-	} else if err == nil && TokenSecretName(&namesake) == secret.Name {
+	} else if err == nil && namesake.CredentialSecretName() == secret.Name {
 		found.Items = append(found.Items, namesake)
 	}
 	return found.Items, nil
@@ -215,22 +215,9 @@ func OwnedBy(mgr manager.Manager, owner client.Object) handler.EventHandler {
 	return handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), owner, handler.OnlyControllerOwner())
 }
 
-// TokenSecretName is the one Secret that a token's text or hash is in; "" if it has none.
-func TokenSecretName(t *v1alpha1.MCPToken) string {
-	switch {
-	case t.Spec.TokenSecretRef != nil:
-		return t.Spec.TokenSecretRef.Name
-	case t.Spec.TokenHashSecretRef != nil:
-		return t.Spec.TokenHashSecretRef.Name
-	case t.Spec.Generated():
-		return t.EffectiveSecretName()
-	}
-	return ""
-}
-
-// TokenSecret is the name of that Secret, as an object.
+// TokenSecret is the name of the Secret that a token's text or hash is in, as an object.
 func TokenSecret(t *v1alpha1.MCPToken) client.Object {
 	secret := MetadataOf("Secret")
-	secret.Namespace, secret.Name = t.Namespace, TokenSecretName(t)
+	secret.Namespace, secret.Name = t.Namespace, t.CredentialSecretName()
 	return secret
 }

@@ -174,6 +174,7 @@ func TestAnotherPolicyHasAnotherSum(t *testing.T) {
 	before := guarded().Spec.Approvals[0]
 	for name, change := range map[string]func(*v1alpha1.ApprovalPolicy){
 		"people":   func(p *v1alpha1.ApprovalPolicy) { p.MinApprovals = 2 },
+		"strict":   func(p *v1alpha1.ApprovalPolicy) { p.FourEyes = v1alpha1.FourEyesStrict },
 		"groups":   func(p *v1alpha1.ApprovalPolicy) { p.Approvers = &v1alpha1.Approvers{Groups: []string{"leads"}} },
 		"the time": func(p *v1alpha1.ApprovalPolicy) { p.ExpiresAfter = &metav1.Duration{Duration: time.Minute} },
 	} {
@@ -181,9 +182,13 @@ func TestAnotherPolicyHasAnotherSum(t *testing.T) {
 			t.Errorf("%s: the sum stays", name)
 		}
 	}
-	kept := guarded(func(p *v1alpha1.ApprovalPolicy) { p.KeepFor = &metav1.Duration{Duration: time.Minute} }).Spec.Approvals[0]
-	if compile.ApprovalSum(&before) != compile.ApprovalSum(&kept) {
-		t.Error("how long an object stays makes another policy")
+	for name, change := range map[string]func(*v1alpha1.ApprovalPolicy){
+		"how long an object stays": func(p *v1alpha1.ApprovalPolicy) { p.KeepFor = &metav1.Duration{Duration: time.Minute} },
+		"who is told":              func(p *v1alpha1.ApprovalPolicy) { p.Notify = &v1alpha1.ApprovalNotify{} },
+	} {
+		if kept := guarded(change).Spec.Approvals[0]; compile.ApprovalSum(&before) != compile.ApprovalSum(&kept) {
+			t.Errorf("%s makes another policy", name)
+		}
 	}
 }
 
@@ -247,6 +252,38 @@ func TestADecisionMovesThePartOfItsTokenAndNoOther(t *testing.T) {
 	}
 	if pending := decided(again, objects, inForce); len(pending) != 1 || !pending[0].Urgent {
 		t.Errorf("the approval is gone: %+v", pending)
+	}
+}
+
+// How many people have allowed a call that still waits is told beside the decisions: servers that know nothing of it must not take it for one.
+func TestACallThatWaitsTellsHowManyHaveAllowedIt(t *testing.T) {
+	in := inputs()
+	in.Endpoint = guarded(func(p *v1alpha1.ApprovalPolicy) { p.MinApprovals = 2 })
+	c, objects := compiler(in)
+	c.Update(objects)
+	store(t, c, objects)
+	if pending := decided(c, objects, inForce, approvalOf(in.Endpoint)); len(pending) != 0 {
+		t.Errorf("nobody has allowed it: %+v", pending)
+	}
+	some := approvalOf(in.Endpoint, by("ann", v1alpha1.VerdictApprove))
+	if pending := decided(c, objects, inForce, some); len(pending) != 1 || pending[0].Urgent {
+		t.Errorf("one has allowed it: %+v", pending)
+	}
+	part := c.TokenPart(0)
+	if len(part.Decisions) != 0 || len(part.Waiting) != 1 || part.Waiting[0].State != contract.ApprovalWaiting || part.Waiting[0].Allowed["orders"] != 1 {
+		t.Fatalf("the part says %+v, %+v", part.Decisions, part.Waiting)
+	}
+	again := compile.NewCompiler(compile.Stored{Main: c.Main(), Parts: []*contract.TokenPart{part}})
+	if pending := decided(again, objects, inForce, some); len(pending) != 0 {
+		t.Errorf("after a restart: %+v", pending)
+	}
+	all := approvalOf(in.Endpoint, by("ann", v1alpha1.VerdictApprove), by("bob", v1alpha1.VerdictApprove))
+	decided(again, objects, inForce, all)
+	if part := again.TokenPart(0); len(part.Decisions) != 1 || len(part.Waiting) != 0 || part.Decisions[0].Allowed != nil {
+		t.Errorf("both have allowed it: %+v, %+v", part.Decisions, part.Waiting)
+	}
+	if pending := decided(c, objects, compile.PolicyForce{Problem: "gone"}, some); len(pending) != 1 || len(c.TokenPart(0).Waiting) != 0 {
+		t.Errorf("the admission policy is gone: %+v", pending)
 	}
 }
 

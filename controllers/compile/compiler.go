@@ -79,6 +79,8 @@ type Objects struct {
 	Webhooks map[string]WebhookSecret
 	// Decisions are what people decided about calls of the tokens, the oldest first.
 	Decisions map[types.NamespacedName][]contract.Decision
+	// Pods are the endpoint's pods; nil if nobody has counted them yet.
+	Pods *contract.Pods
 	// Now decides what has expired.
 	Now time.Time
 }
@@ -147,6 +149,7 @@ func (c *Compiler) Update(in Objects) Outcome {
 	}
 	c.layout.fit(c, next)
 	c.updateDecisions(in, next)
+	c.updatePods(in.Pods, next)
 	return out
 }
 
@@ -190,6 +193,9 @@ func (c *Compiler) updateMain(in Objects, next int64) bool {
 		return changed
 	}
 	main := &contract.Config{Version: contract.Version, Revision: 0, Layout: c.layout.published}
+	if previous != nil {
+		main.Pods = previous.Pods
+	}
 	if endpoint.Accepted {
 		main.Endpoint, main.Groups = entry, groups
 	} else {

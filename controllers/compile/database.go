@@ -13,6 +13,6 @@ func replicasEntry(r *v1alpha1.DatabaseReplicas) *contract.Replicas {
 	return &contract.Replicas{
 		ConnectionKey:  r.ConnectionSecretRef.Key,
 		MaxStaleness:   contract.Duration(r.EffectiveMaxStaleness()),
-		MaxConnections: int(r.Pool.EffectiveMaxConnections()),
+		MaxConnections: int(r.Pool.EffectiveMaxConnections()), ConnectionsShared: r.Pool.MaxConnections > 0,
 	}
 }

@@ -30,7 +30,7 @@ type partState struct {
 	urgent bool
 	// soon reports whether somebody waits for the part: for what other people decided.
 	soon bool
-	// decisions are those of the wanted content, sorted by name.
+	// decisions are those of the wanted content, with what is told of calls that still wait, sorted by name.
 	decisions []contract.Decision
 }
 
@@ -52,7 +52,7 @@ func (l *layoutState) load(c *Compiler, stored Stored) {
 		if part.Index >= len(l.parts) {
 			continue
 		}
-		l.parts[part.Index] = partState{revision: part.Revision, stored: part.Revision, decisions: part.Decisions}
+		l.parts[part.Index] = partState{revision: part.Revision, stored: part.Revision, decisions: part.Decided()}
 		for i := range part.Tokens {
 			t := &part.Tokens[i]
 			id := idOf(t)
@@ -257,7 +257,8 @@ func (c *Compiler) held() map[int]bool {
 
 // TokenPart is a token part as it should be.
 func (c *Compiler) TokenPart(index int) *contract.TokenPart {
-	part := &contract.TokenPart{Version: contract.Version, Revision: c.layout.parts[index].revision, Index: index, Tokens: []contract.Token{}, Decisions: c.layout.parts[index].decisions}
+	part := &contract.TokenPart{Version: contract.Version, Revision: c.layout.parts[index].revision, Index: index, Tokens: []contract.Token{}}
+	part.Decide(c.layout.parts[index].decisions)
 	for state := range c.inParts.of(index, c.layout.wanted) {
 		own := partOf(state.hash, c.layout.wanted.Parts) == index
 		if state.entry.Revision > 0 && (own || !c.layout.alone(state)) {

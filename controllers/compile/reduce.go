@@ -17,7 +17,7 @@ func (c *Compiler) Reduced(index int, stored *contract.TokenPart, leaner bool) *
 	reduced := c.TokenPart(index)
 	reduced.Tokens = slices.DeleteFunc(reduced.Tokens, func(t contract.Token) bool { return before[idOf(&t)] == nil })
 	if leaner {
-		reduced.Decisions = nil // without a decision nothing is allowed
+		reduced.Decide(nil) // without a decision nothing is allowed
 		for i := range reduced.Tokens {
 			if t := &reduced.Tokens[i]; !equal(*t, *before[idOf(t)]) {
 				*t = contract.Token{Revision: t.Revision, Namespace: t.Namespace, Name: t.Name, UID: t.UID}
@@ -49,6 +49,6 @@ func (c *Compiler) WroteReduced(reduced *contract.TokenPart) {
 		l.tokenChanged(state, next, false)
 	}
 	part := &l.parts[reduced.Index]
-	part.stored, part.urgent, part.decisions = reduced.Revision, false, reduced.Decisions
+	part.stored, part.urgent, part.decisions = reduced.Revision, false, reduced.Decided()
 	part.changed(c.use(next), false) // the part as it should be is another one
 }

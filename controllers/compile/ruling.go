@@ -35,6 +35,8 @@ type Ruling struct {
 	Comment string
 	// Decisions say of each decision whether it counts, in their order.
 	Decisions []v1alpha1.ApprovalDecisionReason
+	// Allowed says how many people have allowed what still waits, by policy; nil if nobody has.
+	Allowed map[string]int
 }
 
 // Rule tells what the decisions make of an approval, by the endpoint's policies as they are now. token is nil if it is gone. What has ended
@@ -50,6 +52,9 @@ func Rule(a *v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPT
 	}
 	if token == nil || string(token.UID) != request.TokenUID {
 		return ruling.end(v1alpha1.ApprovalSuperseded, v1alpha1.ApprovalReasonTokenGone, "the MCPToken is gone, or another one has its name")
+	}
+	if !request.GuardsSecretOf(token) { // the manager makes it anew, for decisions that are checked against that Secret
+		return ruling.end(v1alpha1.ApprovalWaiting, v1alpha1.ApprovalReasonWaiting, "the token's text is in another Secret by now: decisions are taken anew")
 	}
 	for i := range request.Policies {
 		p := e.Spec.FindApproval(request.Policies[i].Name)
@@ -69,7 +74,9 @@ func Rule(a *v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPT
 		ruling.By, ruling.Comment = by, "against the policies: "+comment
 		return ruling.end(v1alpha1.ApprovalApproved, v1alpha1.ApprovalReasonOverridden, "allowed by "+strings.Join(by, ", ")+" against the policies (override)")
 	}
-	if missing := ruling.missing(a); missing != "" {
+	missing, have := ruling.missing(a)
+	if missing != "" {
+		ruling.Allowed = have
 		if force.Problem != "" {
 			missing = "no decision is taken: " + force.Problem
 		}
@@ -113,8 +120,8 @@ func (r Ruling) counted(a *v1alpha1.MCPApproval, kind v1alpha1.ApprovalVerdict) 
 	return by, strings.Join(comments, "; ")
 }
 
-// missing says what the policies still ask for; "" if nothing.
-func (r Ruling) missing(a *v1alpha1.MCPApproval) string {
+// missing says what the policies still ask for, "" if nothing, and how many people have allowed it, by policy; nil if nobody has.
+func (r Ruling) missing(a *v1alpha1.MCPApproval) (text string, allowed map[string]int) {
 	var missing []string
 	for i := range a.Spec.Request.Policies {
 		p := &a.Spec.Request.Policies[i]
@@ -125,6 +132,12 @@ func (r Ruling) missing(a *v1alpha1.MCPApproval) string {
 				have++
 			}
 		}
+		if have > 0 {
+			if allowed == nil {
+				allowed = map[string]int{}
+			}
+			allowed[p.Name] = int(have)
+		}
 		if have >= p.MinApprovals {
 			continue
 		}
@@ -134,7 +147,7 @@ func (r Ruling) missing(a *v1alpha1.MCPApproval) string {
 		}
 		missing = append(missing, text)
 	}
-	return strings.Join(missing, "; ")
+	return strings.Join(missing, "; "), allowed
 }
 
 // ended is the ruling about an approval that has ended, as its status has it.
@@ -185,25 +198,37 @@ func Decisions(approvals []*v1alpha1.MCPApproval, e *v1alpha1.MCPEndpoint, token
 		}
 		all[key] = append(all[key], d)
 	}
+	for _, decisions := range all { // the first are left out if there are too many
+		slices.SortStableFunc(decisions, func(a, b contract.Decision) int { return waitsFirst(a) - waitsFirst(b) })
+	}
 	return all
 }
 
-// decisionStates are the states that servers are told, and what of them. A call that ran stays allowed: it is told that it ran.
+func waitsFirst(d contract.Decision) int {
+	if d.State == contract.ApprovalWaiting {
+		return 0
+	}
+	return 1
+}
+
+// decisionStates are the states that servers are told, and what of them. A call that ran stays allowed: it is told that it ran. One that
+// waits is told if somebody has allowed it.
 var decisionStates = map[v1alpha1.ApprovalState]string{
 	v1alpha1.ApprovalApproved: contract.ApprovalApproved, v1alpha1.ApprovalExecuted: contract.ApprovalApproved,
-	v1alpha1.ApprovalDenied: contract.ApprovalDenied, v1alpha1.ApprovalExpired: contract.ApprovalExpired,
+	v1alpha1.ApprovalDenied: contract.ApprovalDenied, v1alpha1.ApprovalExpired: contract.ApprovalExpired, v1alpha1.ApprovalWaiting: contract.ApprovalWaiting,
 }
 
 // decisionOf is the decision that servers are told; false if there is none.
 func decisionOf(a *v1alpha1.MCPApproval, r Ruling) (contract.Decision, bool) {
 	state, decided := decisionStates[r.State]
 	request := &a.Spec.Request
-	if !decided || contract.ApprovalName(request.Digest) != a.ShortName() {
+	if !decided || contract.ApprovalName(request.Digest) != a.ShortName() || r.State == v1alpha1.ApprovalWaiting && len(r.Allowed) == 0 {
 		return contract.Decision{}, false
 	}
 	comment := []rune(r.Comment)
 	return contract.Decision{
 		Name: a.ShortName(), Digest: request.Digest, Caller: request.Caller, Tool: request.Tool, State: state,
 		By: r.By, Comment: string(comment[:min(len(comment), contract.MaxApprovalReason)]), Expires: request.ExpiryTime.UTC(),
+		Allowed: r.Allowed,
 	}, true
 }

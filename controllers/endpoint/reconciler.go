@@ -191,9 +191,12 @@ func (r *Reconciler) observe(ctx context.Context, s *endpointScope) error {
 	if err := r.readAutoscaler(ctx, s); err != nil {
 		return err
 	}
-	pods, err := program.PodsOf(ctx, r.Children.Cached, s.endpoint, s.deployment)
+	pods, counted, err := program.PodsOf(ctx, r.Children.Cached, s.endpoint, s.deployment)
 	if err != nil {
 		return err
+	}
+	if s.deployment != nil && s.program.CountPods(counted) && s.config.Main != nil && s.config.Main.Endpoint.CountsPods() {
+		r.Store.Configs.Wake(cluster.KeyOf(s.endpoint)) // each pod has another share
 	}
 	r.Poller.Look(cluster.KeyOf(s.endpoint), cluster.LookRequest(s.endpoint, r.Exposures.Of(cluster.KeyOf(s.endpoint))))
 	if main := s.config.Main; main != nil {

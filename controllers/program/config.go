@@ -39,6 +39,7 @@ func (p *Program) Update(in compile.Objects) compile.Outcome {
 	if p.growthIsRead() {
 		p.compiler.Settle()
 	}
+	in.Pods = p.pods
 	outcome := p.compiler.Update(in)
 	p.compiled, p.rewrite = true, false
 	p.noteRemovals(in.Now)

@@ -35,16 +35,16 @@ type PodReports []PodReport
 // maxPods is the most pods of one endpoint that are asked: twice as many as it may have, for a rollout.
 const maxPods = 200
 
-// PodsOf are the pods of an endpoint's Deployment that are not terminating. A pod must belong to a ReplicaSet of the Deployment. Labels are not enough, because anybody
-// can put them on a pod.
-func PodsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, d *appsv1.Deployment) ([]corev1.Pod, error) {
+// PodsOf are the pods of an endpoint's Deployment that are not terminating, and how many of its pods run, these included. A pod must
+// belong to a ReplicaSet of the Deployment. Labels are not enough, because anybody can put them on a pod.
+func PodsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, d *appsv1.Deployment) (living []corev1.Pod, counted contract.Pods, err error) {
 	if d == nil {
-		return nil, nil
+		return nil, counted, nil
 	}
 	ours := []client.ListOption{client.InNamespace(e.Namespace), client.MatchingLabels(cluster.SelectorLabels(e))}
 	var replicaSets appsv1.ReplicaSetList
 	if err := cached.List(ctx, &replicaSets, ours...); err != nil {
-		return nil, err
+		return nil, counted, err
 	}
 	owners := map[types.UID]bool{}
 	for i := range replicaSets.Items {
@@ -54,14 +54,33 @@ func PodsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, 
 	}
 	var pods corev1.PodList
 	if err := cached.List(ctx, &pods, ours...); err != nil {
-		return nil, err
+		return nil, counted, err
 	}
-	living := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool {
-		owner := metav1.GetControllerOfNoCopy(&p)
-		return owner == nil || !owners[owner.UID] || !p.DeletionTimestamp.IsZero()
-	})
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if owner := metav1.GetControllerOfNoCopy(pod); owner == nil || !owners[owner.UID] {
+			continue
+		}
+		if mayConnect(pod) {
+			counted.Running++
+		}
+		if !pod.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if observe.IsReady(pod) {
+			counted.Answering++
+		}
+		living = append(living, *pod)
+	}
 	slices.SortFunc(living, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return living[:min(len(living), maxPods)], nil
+	return living[:min(len(living), maxPods)], counted, nil
+}
+
+// mayConnect reports whether a pod may hold connections to the database, or will before long: it has a place to run, and has not ended.
+// One that terminates still answers the last calls.
+func mayConnect(pod *corev1.Pod) bool {
+	placed := pod.Spec.NodeName != "" || pod.Status.PodIP != ""
+	return placed && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
 }
 
 // Unreported are the reports of pods that have said nothing yet.

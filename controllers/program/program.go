@@ -40,6 +40,8 @@ type Program struct {
 	observed bool
 	reports  PodReports
 	applied  applied
+	// pods are the endpoint's pods; nil until somebody has counted them.
+	pods *contract.Pods
 	// absent is since when no pod counts; zero while one does.
 	absent time.Time
 	// doubts are the Secrets that may not be as they were written.
@@ -141,6 +143,15 @@ func (p *Program) awayFor(now time.Time) time.Duration {
 		return 0
 	}
 	return now.Sub(p.absent)
+}
+
+// CountPods notes how many pods there are, and reports whether that is another number than before.
+func (p *Program) CountPods(pods contract.Pods) (news bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	news = p.pods == nil || *p.pods != pods
+	p.pods = &pods
+	return news
 }
 
 // Observe takes in what the endpoint's pods report. It returns the tokens whose Programmed is another than before, and

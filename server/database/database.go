@@ -48,6 +48,13 @@ type Watched interface {
 	Unchanged(ctx context.Context) (bool, error)
 }
 
+// Resizable is a DB whose number of connections may change while it is used.
+type Resizable interface {
+	// Resize bounds the connections to fewer than it was opened for, or to as many again. Those that are too many are closed once
+	// their calls have ended.
+	Resize(connections int)
+}
+
 // Estimator is a DB whose planner can tell about how many rows a plan reads.
 type Estimator interface {
 	// Estimate asks the planner. It returns -1 if that does not tell.
@@ -136,6 +143,8 @@ const (
 	Full Code = "full"
 	// Uncertain: the connection broke while the transaction was being committed; nobody knows whether it was.
 	Uncertain Code = "uncertain"
+	// Partly: a part of the transaction was committed and the rest was not, or will be later, as its rows lie on several servers.
+	Partly Code = "partly"
 	// Failed: anything else.
 	Failed Code = "failed"
 )

@@ -86,6 +86,10 @@ func TestReadsMakeLittleGarbage(t *testing.T) {
 		{"list", listTwo, 110, 8 << 10},
 	} {
 		allocations, bytes := cost(t, of.body)
+		for range 4 { // what else runs in this process allocates, too
+			again, bytesAgain := cost(t, of.body)
+			allocations, bytes = min(allocations, again), min(bytes, bytesAgain)
+		}
 		t.Logf("%s: %v allocations, %.0f bytes", of.name, allocations, bytes)
 		if allocations > of.allocations || bytes > of.bytes {
 			t.Errorf("%s makes %v allocations of %.0f bytes; the bounds are %v and %v", of.name, allocations, bytes, of.allocations, of.bytes)

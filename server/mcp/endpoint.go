@@ -16,8 +16,10 @@ import (
 //
 // The methods that append write compact JSON. Their token is one that Authenticate returned.
 type Endpoint interface {
-	// Settings are the endpoint's own: base path, URL, limits.
+	// Settings are the endpoint's own, as one pod has them: base path, URL, limits.
 	Settings() *contract.Endpoint
+	// TokenRate is this pod's share of each token's rate, and among how many pods it is shared; 0 requests a second are no limit.
+	TokenRate() (perSecond float64, pods int)
 	// Authenticate returns the token whose text is shown, or nobody. A refusal takes the same time whatever its reason.
 	Authenticate(shown access.Bearer, now time.Time) access.Token
 	// WhyRefused says why a text, or a caller if one is given, lets nobody in, for the operator alone. The time it takes depends on

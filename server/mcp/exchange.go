@@ -53,6 +53,8 @@ type exchange struct {
 	reading, place, sending, exporting int64
 	// retryAfter is how long the token must wait if the status is 429.
 	retryAfter time.Duration
+	// moves reports whether this pod's share of the token's rate is used up, and other pods have theirs.
+	moves bool
 
 	// span is that of the message; it records nothing if traces are off. waited is how long the request waited for a place, and
 	// failure the code of the JSON-RPC error that answers the message; 0 is none. Both are kept only while traces are on.

@@ -69,6 +69,7 @@ func (h *Handler) export(a *answer, r *http.Request, x *exchange, from provenanc
 	}
 	if wait := x.overRate(link.Tool(), 1); wait > 0 {
 		a.header("Retry-After", retryAfterHeader(wait))
+		x.sendElsewhere(a)
 		a.refuse(http.StatusTooManyRequests, call.RateLimited(wait).Message)
 		return
 	}

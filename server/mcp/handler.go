@@ -95,7 +95,7 @@ const retryAfter = "1"
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := h.options.Now()
 	x := exchanges.Get().(*exchange)
-	x.handler, x.ctx, x.header, x.address, x.inBatch, x.form, x.method, x.retryAfter = h, r.Context(), r.Header, r.RemoteAddr, false, telemetry.FormNone, "", 0
+	x.handler, x.ctx, x.header, x.address, x.inBatch, x.form, x.method, x.retryAfter, x.moves = h, r.Context(), r.Header, r.RemoteAddr, false, telemetry.FormNone, "", 0, false
 	a := answer{w: w, patience: h.options.PieceTime}
 	defer func() {
 		switch cause := recover(); cause {
@@ -219,6 +219,7 @@ func (h *Handler) endpoint(a *answer, r *http.Request, x *exchange, from provena
 	case http.StatusServiceUnavailable:
 		a.header("Retry-After", retryAfter)
 	}
+	x.sendElsewhere(a)
 	x.describeEncoding(a)
 	a.send(status, x.out[:x.listAt], x.shared.Plain, x.out[x.listAt:])
 }

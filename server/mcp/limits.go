@@ -13,13 +13,15 @@ import (
 // tool that was asked for. Only the first of several refusals in a row goes to the audit: otherwise a client that calls
 // too often would fill the log.
 func (x *exchange) overRate(what string, n int) (wait time.Duration) {
-	if !x.limited() {
+	rate, pods := x.endpoint.TokenRate()
+	if rate == 0 {
 		return 0
 	}
 	h := x.handler
-	wait, first := h.rates.Take(x.token.Caller(), x.endpoint.Settings().Limits.RequestsPerSecondPerToken, n, h.options.Now())
+	wait, first := h.rates.Take(x.token.Caller(), rate, n, h.options.Now())
 	if wait > 0 {
 		h.options.Metrics.RateLimited()
+		x.moves = pods > 1
 	}
 	if first {
 		_ = h.options.Audit.Write(x.ctx, &audit.Record{Token: x.token.Name(), Subject: x.token.Subject(), Tool: what, MadeUp: true, Outcome: string(call.CodeRateLimited)})
@@ -28,7 +30,10 @@ func (x *exchange) overRate(what string, n int) (wait time.Duration) {
 }
 
 // limited reports whether there is a rate at all.
-func (x *exchange) limited() bool { return x.endpoint.Settings().Limits.RequestsPerSecondPerToken > 0 }
+func (x *exchange) limited() bool {
+	rate, _ := x.endpoint.TokenRate()
+	return rate > 0
+}
 
 // refuseRate appends the error of a request whose token calls too often; id is nil in the simple form.
 func (x *exchange) refuseRate(id []byte, wait time.Duration) (status int) {
@@ -41,6 +46,13 @@ func (x *exchange) refuseRate(id []byte, wait time.Duration) (status int) {
 	data := strconv.AppendInt([]byte(`{"retry_after_ms":`), call.RetryAfterMilliseconds(wait), 10)
 	x.appendError(id, codeRefused, message, append(data, '}'))
 	return http.StatusTooManyRequests
+}
+
+// sendElsewhere has the client make another connection, which may come to another pod, if this pod's share of the rate is used up.
+func (x *exchange) sendElsewhere(a *answer) {
+	if x.moves {
+		a.header("Connection", "close")
+	}
 }
 
 // retryAfterHeader is a wait in whole seconds, rounded up.

@@ -97,7 +97,7 @@ func (x *exchange) discover(id []byte, _ *message) (status int) {
 // appendAbilities appends the members that initialize and server/discover share.
 func (x *exchange) appendAbilities() {
 	x.out = append(x.out, `"capabilities":{"tools":{},"prompts":{},"resources":{}`...)
-	if x.protocol.modern && x.endpoint.HasTasks() {
+	if x.protocol.modern && x.offersTasks() {
 		x.out = append(x.out, `,"extensions":{"`+tasksExtension+`":{}}`...)
 	}
 	x.out = append(x.out, '}')
@@ -152,7 +152,7 @@ func (x *exchange) callToolRPC(id []byte, m *message) (status int) {
 		return x.fail(id, codeInvalidParams, "Unknown tool: "+quoted(name))
 	case elicited != nil && result.Elicitation != nil:
 		return x.elicit(id, name, m, &result)
-	case result.Waits != "" && x.hasTasks(m):
+	case result.Waits != "" && x.offersTasks() && x.hasTasks(m):
 		if status = x.makeTask(id, name, m, elicited, &result); status != 0 {
 			return status
 		}

@@ -56,6 +56,26 @@ func TestCallsOverTheRateAreToldWhenToComeBack(t *testing.T) {
 	}
 }
 
+// A client may keep one connection, so that all its calls come to one pod: a pod that has no more of the token's rate sends it on.
+func TestAConnectionIsClosedWhenThisPodsShareOfTheRateIsUsedUp(t *testing.T) {
+	for _, pods := range []int{1, 3} {
+		c := rated(6)
+		c.Pods.Answering = pods
+		e := newEndpoint(t, c)
+		for n := range 6 / pods {
+			response := e.do(request{body: listBooks})
+			if body := text(response); strings.Contains(body, "isError") || response.Header.Get("Connection") != "" {
+				t.Fatalf("%d pods, call %d: %s, Connection %q", pods, n, body, response.Header.Get("Connection"))
+			}
+		}
+		response := e.do(request{body: listBooks})
+		closes := response.Header.Get("Connection") == "close"
+		if body := text(response); !strings.Contains(body, "rate_limited") || closes != (pods > 1) {
+			t.Errorf("%d pods: %s, closed: %t", pods, body, closes)
+		}
+	}
+}
+
 func TestBatchesAndBulkCountWhatTheyHold(t *testing.T) {
 	for _, c := range []struct {
 		name, body string

@@ -20,6 +20,12 @@ const (
 // pollInterval is how often a client should ask for a task, in milliseconds.
 const pollInterval = 5000
 
+// offersTasks reports whether calls that wait may become tasks. A task lives in the pod that made it, so that several pods offer none.
+func (x *exchange) offersTasks() bool {
+	_, pods := x.endpoint.TokenRate()
+	return pods == 1 && x.endpoint.HasTasks()
+}
+
 // hasTasks reports whether the client that sent a message declares the extension.
 func (x *exchange) hasTasks(m *message) bool {
 	if !x.protocol.modern {

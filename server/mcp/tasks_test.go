@@ -36,7 +36,7 @@ const retitle = `{"id":1,"data":{"title":"Another"}}`
 func (c client) held(tool, arguments string, further ...string) string {
 	c.t.Helper()
 	r := c.call(tool, arguments, further...)
-	if r.Result.ResultType != "task" || r.Result.TaskID == "" || r.Result.Status != "working" || r.Result.taskResult.Result != nil || len(r.Result.Content) > 0 {
+	if r.Result.ResultType != "task" || r.Result.TaskID == "" || r.Result.Status != "working" || r.Result.Result != nil || len(r.Result.Content) > 0 {
 		c.t.Fatalf("%s %s is answered %s, want a task", tool, arguments, r.text)
 	}
 	return r.Result.TaskID
@@ -59,10 +59,10 @@ func (c client) title() string {
 
 // result is the text of a task's result.
 func (r reply) result() string {
-	if r.Result.taskResult.Result == nil || len(r.Result.taskResult.Result.Content) != 1 {
+	if r.Result.Result == nil || len(r.Result.Result.Content) != 1 {
 		return "no result"
 	}
-	return r.Result.taskResult.Result.Content[0].Text
+	return r.Result.Result.Content[0].Text
 }
 
 func TestACallThatWaitsIsATask(t *testing.T) {
@@ -76,7 +76,7 @@ func TestACallThatWaitsIsATask(t *testing.T) {
 		t.Errorf("the same call waits as %s and as %s", id, again)
 	}
 	r := c.task("tasks/get", id)
-	if r.Result.ResultType != "complete" || r.Result.TaskID != id || r.Result.Status != "working" || r.Result.taskResult.Result != nil ||
+	if r.Result.ResultType != "complete" || r.Result.TaskID != id || r.Result.Status != "working" || r.Result.Result != nil ||
 		r.Result.CreatedAt != "2026-01-02T03:04:05Z" || r.Result.TTLMs != 3_600_000 || r.Result.PollIntervalMs <= 0 || !strings.Contains(r.Result.StatusMessage, "(books)") {
 		t.Errorf("waiting, it is told as %s", r.text)
 	}
@@ -182,7 +182,7 @@ func TestTheEndOfATask(t *testing.T) {
 }
 
 func (r reply) isError() bool {
-	return r.Result.taskResult.Result != nil && r.Result.taskResult.Result.IsError
+	return r.Result.Result != nil && r.Result.Result.IsError
 }
 
 // acknowledges sends a request that is answered by nothing but that it was taken.
@@ -261,6 +261,17 @@ func TestTheExtensionIsToldWhereCallsMayWait(t *testing.T) {
 		if got := strings.Contains(r.text, `"capabilities":{"tools":{},"prompts":{},"resources":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`); got != c.want {
 			t.Errorf("the extension is told: %t, want %t: %s", got, c.want, r.text)
 		}
+	}
+}
+
+// Each pod knows its own tasks alone.
+func TestSeveralPodsMakeNoTasks(t *testing.T) {
+	c := client{t, newEndpoint(t, writing(approving, func(c *contract.Config) { c.Pods.Answering = 2 })), writerToken, tasks}
+	if r := c.send("server/discover", `"x":1`); strings.Contains(r.text, "io.modelcontextprotocol/tasks") {
+		t.Errorf("two pods offer tasks: %s", r.text)
+	}
+	if r := c.call("update_book", retitle); r.Result.ResultType != "complete" || !strings.Contains(r.text, "approval_required") {
+		t.Errorf("a call that waits on one of two pods is answered %s", r.text)
 	}
 }
 

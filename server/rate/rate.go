@@ -1,5 +1,5 @@
 // Package rate bounds how often each token may call, and how much is kept for it. A bound is a token bucket that holds as
-// much as a period gives, and it is each pod's own: nothing is shared between replicas.
+// much as a period gives. It is each pod's own; whoever shares a bound among pods gives each its part.
 //
 // Packages mcp and tools import it.
 package rate
@@ -35,10 +35,10 @@ type bucket struct {
 const leastSweep = 1024
 
 // Take charges n calls to a name's bucket and returns 0. If the bucket is short, it charges nothing, and returns how
-// long to wait and whether this is the first refusal since a call went through. A bucket holds perPeriod calls and gets
-// as many each period. A call larger than the bucket goes through when the bucket is full, and leaves it negative. n is
+// long to wait and whether this is the first refusal since a call went through. A bucket holds perPeriod calls, at least one, and
+// gets perPeriod each period. A call larger than the bucket goes through when the bucket is full, and leaves it negative. n is
 // at least 1; a perPeriod of 0 is no limit.
-func (l *Limits) Take(name string, perPeriod, n int, now time.Time) (wait time.Duration, first bool) {
+func (l *Limits) Take(name string, perPeriod float64, n int, now time.Time) (wait time.Duration, first bool) {
 	if perPeriod <= 0 {
 		return 0, false
 	}
@@ -46,19 +46,22 @@ func (l *Limits) Take(name string, perPeriod, n int, now time.Time) (wait time.D
 	defer l.mu.Unlock()
 	b := l.bucket(name, perPeriod, now)
 	b.fill(perPeriod, l.period(), now)
-	if missing := float64(min(n, perPeriod)) - b.left; missing > 0 {
+	if missing := min(float64(n), size(perPeriod)) - b.left; missing > 0 {
 		first, b.refused = !b.refused, true
-		return time.Duration(math.Ceil(missing / float64(perPeriod) * float64(l.period()))), first
+		return time.Duration(math.Ceil(missing / perPeriod * float64(l.period()))), first
 	}
 	b.left -= float64(n)
 	b.refused = false
 	return 0, false
 }
 
+// size is what a bucket holds.
+func size(perPeriod float64) float64 { return max(perPeriod, 1) }
+
 func (l *Limits) period() time.Duration { return cmp.Or(l.Period, time.Second) }
 
 // bucket returns the name's bucket. A new one is full.
-func (l *Limits) bucket(name string, perPeriod int, now time.Time) *bucket {
+func (l *Limits) bucket(name string, perPeriod float64, now time.Time) *bucket {
 	if b := l.buckets[name]; b != nil {
 		return b
 	}
@@ -68,16 +71,16 @@ func (l *Limits) bucket(name string, perPeriod int, now time.Time) *bucket {
 	if l.buckets == nil {
 		l.buckets = map[string]*bucket{}
 	}
-	b := &bucket{left: float64(perPeriod), at: now}
+	b := &bucket{left: size(perPeriod), at: now}
 	l.buckets[name] = b
 	return b
 }
 
 // sweep deletes full buckets, which are the same as new ones. It runs when there are twice as many as the last sweep
 // left, so that its cost for each call is small.
-func (l *Limits) sweep(perPeriod int, now time.Time) {
+func (l *Limits) sweep(perPeriod float64, now time.Time) {
 	for name, b := range l.buckets {
-		if b.fill(perPeriod, l.period(), now); b.left >= float64(perPeriod) {
+		if b.fill(perPeriod, l.period(), now); b.left >= size(perPeriod) {
 			delete(l.buckets, name)
 		}
 	}
@@ -85,10 +88,10 @@ func (l *Limits) sweep(perPeriod int, now time.Time) {
 }
 
 // fill adds the calls for the time since the last fill. A clock that goes back adds nothing.
-func (b *bucket) fill(perPeriod int, period time.Duration, now time.Time) {
+func (b *bucket) fill(perPeriod float64, period time.Duration, now time.Time) {
 	if passed := now.Sub(b.at); passed > 0 {
-		b.left += float64(passed) / float64(period) * float64(perPeriod)
+		b.left += float64(passed) / float64(period) * perPeriod
 		b.at = now
 	}
-	b.left = min(b.left, float64(perPeriod))
+	b.left = min(b.left, size(perPeriod))
 }

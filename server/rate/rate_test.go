@@ -11,7 +11,7 @@ import (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func take(l *rate.Limits, name string, perSecond, n int, now time.Time) time.Duration {
+func take(l *rate.Limits, name string, perSecond float64, n int, now time.Time) time.Duration {
 	wait, _ := l.Take(name, perSecond, n, now)
 	return wait
 }
@@ -85,20 +85,34 @@ func TestAChangedRateCountsAtOnce(t *testing.T) {
 }
 
 func TestTheWaitIsLongEnough(t *testing.T) {
-	for _, perSecond := range []int{1, 3, 7, 1000} {
+	for _, perSecond := range []float64{0.25, 1, 3, 7, 1000} {
 		var limits rate.Limits
 		now := start
-		take(&limits, "a", perSecond, perSecond, now)
+		take(&limits, "a", perSecond, max(int(perSecond), 1), now)
 		for i := range 100 {
 			wait := take(&limits, "a", perSecond, 1, now)
 			if wait <= 0 {
-				t.Fatalf("%d per second: call %d need not wait", perSecond, i)
+				t.Fatalf("%v per second: call %d need not wait", perSecond, i)
 			}
 			now = now.Add(wait)
 			if again := take(&limits, "a", perSecond, 1, now); again != 0 {
-				t.Fatalf("%d per second: after a wait of %s, another of %s", perSecond, wait, again)
+				t.Fatalf("%v per second: after a wait of %s, another of %s", perSecond, wait, again)
 			}
 		}
+	}
+}
+
+// A pod's share of a rate may be less than one call in a period: then one goes through in several.
+func TestAShareOfLessThanOneLetsOneThrough(t *testing.T) {
+	var limits rate.Limits
+	through := 0
+	for tenth := range 1000 { // 100 s
+		if take(&limits, "a", 0.2, 1, start.Add(time.Duration(tenth)*100*time.Millisecond)) == 0 {
+			through++
+		}
+	}
+	if through != 20 {
+		t.Errorf("%d calls went through in 100 s at 0.2 a second", through)
 	}
 }
 

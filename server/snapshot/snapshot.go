@@ -29,10 +29,12 @@ import (
 type Snapshot struct {
 	// Set answers agents.
 	*tools.Set
-	config  *contract.Config
-	catalog *catalog.Catalog
-	tokens  *access.Tokens
-	models  []contract.ModelStatus
+	config *contract.Config
+	// settings are the endpoint's, with this pod's share of what is for all pods.
+	settings *contract.Endpoint
+	catalog  *catalog.Catalog
+	tokens   *access.Tokens
+	models   []contract.ModelStatus
 	// approvalProblems say which approval policies cannot be judged.
 	approvalProblems []string
 }
@@ -48,6 +50,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 	inForce := access.NewTokens(config, tokens, models)
 	inspector := inForce.Inspector()
 	gate := approval.New(config, models, inspector, waiting)
+	onePod := config.OfOnePod()
 	settings := call.Settings{
 		Endpoint:         config.Endpoint.Namespace + "/" + config.Endpoint.Name,
 		Now:              now,
@@ -57,7 +60,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		Catalogue:        config.Endpoint.Catalogue,
 		MaxExportRows:    config.Endpoint.Limits.MaxExportRows,
 		ExportsURL:       strings.TrimSuffix(config.Endpoint.URL, "/") + "/exports/",
-		ExportProblem:    exportProblem(&config.Endpoint),
+		ExportProblem:    ExportProblem(onePod),
 		SessionSettings:  config.Endpoint.Database.SessionSettings,
 		Audit:            log,
 		AuditReads:       config.Endpoint.AuditLines.Reads,
@@ -69,7 +72,7 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 		settings.Gate = gate
 	}
 	s := &Snapshot{
-		config: config, catalog: models,
+		config: config, settings: onePod, catalog: models,
 		tokens: inForce,
 		Set:    tools.New(models, db, settings),
 		models: make([]contract.ModelStatus, len(models.Models())),
@@ -91,15 +94,15 @@ func Build(config *contract.Config, tokens *access.Directory, schema *database.S
 	return s
 }
 
-// exportProblem says why nothing can be exported; "" if it can.
-func exportProblem(e *contract.Endpoint) string {
+// ExportProblem says why nothing can be exported; "" if it can.
+func ExportProblem(e *contract.Endpoint) string {
 	switch {
 	case e.URL == "":
 		return "the endpoint does not know its own URL"
 	case e.Limits.MaxExportRows < 1:
 		return "the endpoint's limits allow no rows"
 	case e.Database.MaxConnections < 2:
-		return "the endpoint has one database connection, which an export would take from all other calls (spec.database.pool.maxConnections)"
+		return "each of the endpoint's pods has one database connection, which an export would take from all other calls (spec.database.pool.maxConnections)"
 	}
 	return ""
 }
@@ -113,8 +116,11 @@ func sealKey(config *contract.Config) []byte {
 // Config is the source of the snapshot.
 func (s *Snapshot) Config() *contract.Config { return s.config }
 
-// Settings are the endpoint's own.
-func (s *Snapshot) Settings() *contract.Endpoint { return &s.config.Endpoint }
+// Settings are the endpoint's own, with this pod's share of what is for all pods.
+func (s *Snapshot) Settings() *contract.Endpoint { return s.settings }
+
+// TokenRate is this pod's share of each token's rate, and among how many pods it is shared; 0 requests a second are no limit.
+func (s *Snapshot) TokenRate() (perSecond float64, pods int) { return s.config.TokenRate() }
 
 // Models reports for each model of the Config, in its order, whether it is served and as what.
 func (s *Snapshot) Models() []contract.ModelStatus { return s.models }
@@ -128,12 +134,12 @@ func (s *Snapshot) Ask(ctx context.Context, i int, q *contract.Question) (call.R
 	return s.AskQuestion(ctx, s.tokens.Inspector().Reach(s.catalog.Models()[i]), q)
 }
 
-// With returns the same models with the tokens of a directory, and with a Config that differs in groups and revisions at
+// With returns the same models with the tokens of a directory, and with a Config that differs in groups, pods and revisions at
 // most: what takes rights away must not wait until all models were looked at again.
 func (s *Snapshot) With(config *contract.Config, d *access.Directory) *Snapshot {
 	with := *s
 	if with.tokens = s.tokens.With(d); config != s.config {
-		with.config, with.tokens = config, access.NewTokens(config, d, s.catalog)
+		with.config, with.settings, with.tokens = config, config.OfOnePod(), access.NewTokens(config, d, s.catalog)
 	}
 	return &with
 }

@@ -54,6 +54,31 @@ func TestTheLineOfACallThatWaitsHasNoChange(t *testing.T) {
 	}
 }
 
+// While people are still missing, the agent is told how many have allowed its call.
+func TestACallThatWaitsTellsHowManyHaveAllowedIt(t *testing.T) {
+	l := newLibrary(t, approving(
+		policy("two", func(p *contract.ApprovalPolicy) { p.MinApprovals = 2 }),
+		policy("one", func(*contract.ApprovalPolicy) {}),
+	))
+	const remove = `{"id":3}`
+	name := l.waits(ownerText, "delete_shelf", remove)
+	if r := l.call(ownerText, "delete_shelf", remove); strings.Contains(string(r.Text), "approvals_given") {
+		t.Errorf("nobody has allowed it: %s", r.Text)
+	}
+	if listed := l.must(ownerText, "approvals", `{}`); !strings.Contains(fmt.Sprint(listed), "approvals_given:[two: 0 of 2]") {
+		t.Errorf("listed is %v", listed)
+	}
+	l.waiting.Allowed(map[string]map[string]int{l.told(name).Digest: {"two": 1, "one": 1}})
+	if r := l.call(ownerText, "delete_shelf", remove); !strings.Contains(string(r.Text), `{"name":"two","approvals_needed":2,"approvals_given":1}`) || value(r, "approval") != name {
+		t.Errorf("got %s", r.Text)
+	}
+	if listed := l.must(ownerText, "approvals", `{}`); !strings.Contains(fmt.Sprint(listed), "approvals_given:[two: 1 of 2]") || !strings.Contains(fmt.Sprint(listed), "state:Waiting") {
+		t.Errorf("listed is %v", listed)
+	}
+	l.decide(name, contract.ApprovalApproved, "")
+	l.must(ownerText, "delete_shelf", remove)
+}
+
 // A pod may die between the commit of an allowed call and telling of it. The pod that is asked next finds in the table that it ran.
 func TestAnotherPodTellsOfACallThatRan(t *testing.T) {
 	configure := approving(policy("p", func(p *contract.ApprovalPolicy) { p.Tokens = []string{"shop/owner"} }))

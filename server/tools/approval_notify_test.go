@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
@@ -88,19 +89,68 @@ func TestEventsOfACallThatIsAskedForAgainAreNoDoubles(t *testing.T) {
 	l.decide(name, contract.ApprovalExpired, "")
 	l.call(ownerText, "delete_shelf", remove)
 	l.waits(ownerText, "delete_shelf", remove)
-	l.decide(name, contract.ApprovalDenied, "")
-	l.call(ownerText, "delete_shelf", remove)
 	got := l.toldTo("https://a.example", name)
 	var states []string
 	for _, id := range got {
 		state, _, _ := strings.Cut(id, "-")
 		states = append(states, state)
 	}
-	if want := []string{"waiting", "withdrawn", "waiting", "expired", "waiting", "denied"}; !slices.Equal(states, want) {
+	if want := []string{"waiting", "withdrawn", "waiting", "expired", "waiting"}; !slices.Equal(states, want) {
 		t.Errorf("told are %v, want %v", states, want)
 	}
 	slices.Sort(got)
 	if unique := slices.Compact(slices.Clone(got)); len(unique) != len(got) {
 		t.Errorf("two events have one id: %v", got)
+	}
+	l.events = nil
+	other := l.waits(ownerText, "delete_shelf", `{"id":2}`)
+	l.decide(other, contract.ApprovalDenied, "")
+	l.call(ownerText, "delete_shelf", `{"id":2}`)
+	if got := l.toldTo("https://a.example", other); !slices.Equal(got, []string{"waiting", "denied"}) {
+		t.Errorf("told are %v", got)
+	}
+}
+
+// The pod keeps the values of a call that waits for people who come for them, however little the policy has shown, and only while it waits.
+func TestValuesOfACallAreKeptWhileItWaits(t *testing.T) {
+	l := newLibrary(t, approving(policy("authors", func(p *contract.ApprovalPolicy) { p.Models, p.Show = []string{"author"}, contract.ShowCounts })),
+		on("author", func(m *contract.Model) { m.Masked = []contract.MaskedField{{Name: "name"}} }))
+	const add = `{"data":{"branch":"east","name":"hush"}}`
+	name := l.waits(ownerText, "create_author", add)
+	var values contract.ApprovalValues
+	if err := json.Unmarshal(l.waiting.Values(name, time.Now()), &values); err != nil || len(values.Changes) != 1 {
+		t.Fatalf("kept is %s, %v", l.waiting.Values(name, time.Now()), err)
+	}
+	change := values.Changes[0]
+	if string(change.After["branch"]) != `"east"` || !slices.Contains(change.Fields, "name") || values.Digest != l.told(name).Digest {
+		t.Errorf("kept is %+v", values)
+	}
+	if text := string(l.waiting.Values(name, time.Now())); strings.Contains(text, "hush") {
+		t.Errorf("a masked value is kept: %s", text)
+	}
+	if told := l.told(name).Changes[0]; told.After != nil {
+		t.Errorf("the manager is told values: %+v", told)
+	}
+	if l.waiting.Values(name, time.Now().Add(2*time.Hour)) != nil || l.waiting.Values("another", time.Now()) != nil {
+		t.Error("values are shown of a call that has expired, or of none")
+	}
+	l.decide(name, contract.ApprovalApproved, "")
+	l.must(ownerText, "create_author", add)
+	if l.waiting.Values(name, time.Now()) != nil {
+		t.Error("values are kept after the call ran")
+	}
+}
+
+// What is too long to be kept is told without values, and what all calls may keep is bounded.
+func TestValuesThatAreKeptAreBounded(t *testing.T) {
+	l := newLibrary(t, approving(policy("all", func(p *contract.ApprovalPolicy) { p.Show = contract.ShowCounts })),
+		on("author", func(m *contract.Model) { m.MaxBulkItems = 100 }))
+	var items []string
+	for range 60 {
+		items = append(items, `{"data":{"name":"somebody"}}`)
+	}
+	name := l.waits(ownerText, "bulk_author", `{"operation":"create","items":[`+strings.Join(items, ",")+`]}`)
+	if text := string(l.waiting.Values(name, time.Now())); strings.Contains(text, "somebody") || !strings.Contains(text, "they are counted") {
+		t.Errorf("of 60 rows is kept: %s", text)
 	}
 }

@@ -45,7 +45,7 @@ func (l *library) decide(name, state, comment string) {
 	for _, a := range l.waiting.Page("").Approvals {
 		if a.Name == name {
 			decisions[a.Digest] = &contract.Decision{Name: a.Name, Digest: a.Digest, Caller: a.Caller, Tool: a.Tool, State: state,
-				By: []string{"ana"}, Comment: comment, Expires: time.Now().Add(time.Hour)}
+				By: []string{"ana"}, Comment: comment, Expires: a.Asked.Add(time.Hour)}
 		}
 	}
 	if len(decisions) != 1 {

@@ -15,9 +15,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server"
-	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/mcp"
-	"github.com/mcp-admin/mcp-admin-operator/server/snapshot"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
 	"github.com/mcp-admin/mcp-admin-operator/server/telemetry"
 )
@@ -154,8 +152,11 @@ func startServer(ctx context.Context, config *contract.Config, listener net.List
 }
 
 // startFixture serves the real handler over the fixture.
-func startFixture(ctx context.Context, config *contract.Config, listener net.Listener, _ string) error {
-	catalogue := &fixture{Endpoint: snapshot.Build(config, access.DirectoryOf(config), nil, nil, nil, nil, nil, nil, nil)}
+func startFixture(ctx context.Context, config *contract.Config, listener net.Listener, folder string) error {
+	catalogue, err := newFixture(ctx, config, folder)
+	if err != nil {
+		return err
+	}
 	s := &http.Server{
 		ReadHeaderTimeout: 10 * time.Second,
 		Handler: mcp.NewHandler(mcp.Options{

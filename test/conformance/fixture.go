@@ -13,13 +13,18 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
-// fixture is an endpoint with what the suite asks for by name, as far as an endpoint can give it: texts. It has the
-// settings and authentication of the endpoint inside, which has no models.
-type fixture struct{ mcp.Endpoint }
+// fixture is an endpoint with what the suite asks for by name, as far as an endpoint can give it: texts, and questions by forms. It has
+// the settings and authentication of the endpoint inside, whose only model is a table of jobs: a job waits until people allow it.
+type fixture struct {
+	mcp.Endpoint
+	jobs jobs
+}
 
 const fixtureTools = `[
 	{"name":"test_simple_text","description":"Returns a text.","inputSchema":{"type":"object"}},
 	{"name":"test_error_handling","description":"Always fails.","inputSchema":{"type":"object"}},
+	` + askingTools + `,
+	` + jobTools + `,
 	{"name":"test_logging_tool","description":"Has something to log, for whoever asks for it.","inputSchema":{"type":"object"}},
 	{"name":"json_schema_2020_12_tool","description":"Tool with JSON Schema 2020-12 features","inputSchema":{
 		"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
@@ -37,7 +42,18 @@ func (*fixture) Tools(_ access.Token, _ tools.View, packed bool) tools.List {
 }
 
 // Call implements mcp.Endpoint.
-func (*fixture) Call(_ context.Context, _ access.Token, tool string, _ []byte) call.Result {
+func (f *fixture) Call(ctx context.Context, token access.Token, tool string, arguments []byte) call.Result {
+	return f.CallElicited(ctx, token, tool, arguments, nil)
+}
+
+// CallElicited implements mcp.Endpoint.
+func (f *fixture) CallElicited(ctx context.Context, token access.Token, tool string, arguments []byte, elicited *call.Elicited) call.Result {
+	if result, ok := ask(tool, elicited); ok {
+		return result
+	}
+	if result, ok := f.job(ctx, token, tool, arguments, elicited); ok {
+		return result
+	}
 	switch tool {
 	case "test_simple_text", "test_logging_tool", "json_schema_2020_12_tool":
 		return call.Result{Text: []byte("This is a simple text response for testing.")}

@@ -19,9 +19,9 @@ func notInstalled(name string) error {
 
 // installAll installs whatever is not there. Without the engines that every suite runs on, it fails; any other that cannot
 // be had is named, and done without.
-func installAll(further bool) error {
+func installAll(which scope) error {
 	for _, k := range kinds {
-		if k.variable == "" && !further {
+		if k.variable == "" && !which.has(k) {
 			continue
 		}
 		if k.variable != "" && os.Getenv(k.variable) != "" {

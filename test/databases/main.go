@@ -1,15 +1,15 @@
 // Command databases gives the tests database servers of their own: each on its own port of the loopback address, with its
 // own data folder and a password of its own. Nothing imports it.
 //
-//	go run ./test/databases install [-further]                          install what is not there
-//	go run ./test/databases run [-further] [-data DIR] -- COMMAND ARG…  start servers, run COMMAND, stop them
+//	go run ./test/databases install [-further] [-all]                   install what is not there
+//	go run ./test/databases run [-further] [-all] [-data DIR] -- COMMAND ARG…  start servers, run COMMAND, stop them
 //	go run ./test/databases start -engine NAME -data DIR [-port N]      start one, and print its URI
 //	go run ./test/databases stop -engine NAME -data DIR                 stop it
 //	go run ./test/databases kill -engine NAME -data DIR                 end it as a crash would
 //
 // COMMAND finds the URIs of users who may do everything in MCP_TEST_POSTGRES and MCP_TEST_MARIADB; a server that is
 // named there already is used, and no other is started. With -further, other releases, engines and a pooler run as well
-// (MCP_TEST_FURTHER, see package databasetest); what is not installed is named there, with the reason. A data folder
+// (MCP_TEST_FURTHER, see package databasetest), and with -all also what is built from source; what is not installed is named there, with the reason. A data folder
 // that holds a server is used again; run without one takes a folder that is removed in the end, and keeps a folder for
 // each server in it. Without a port a free one is taken.
 //
@@ -46,20 +46,32 @@ type kind struct {
 	// product names the engine to the tests, which know its behaviour by it; "" if run does not start it.
 	product string
 	open    func(project string) engine
+	// built reports whether it is built from source, which takes minutes: only -all has it.
+	built bool
+	// shards reports whether tests also run on databases of several shards.
+	shards bool
 }
 
 var kinds = []kind{
-	{"postgres", "PostgreSQL", "MCP_TEST_POSTGRES", "PostgreSQL", func(p string) engine { return postgres{unpacked: in(p, "postgresql", false)} }},
-	{"mariadb", "MariaDB", "MCP_TEST_MARIADB", "MariaDB", func(p string) engine { return newMariaDB(p) }},
-	{"postgres18", "PostgreSQL 18", "", "PostgreSQL", func(p string) engine { return postgres{unpacked{}, p, "18"} }},
-	{"postgres14", "PostgreSQL 14", "", "PostgreSQL", func(p string) engine { return postgres{unpacked{}, p, "14"} }},
-	{"pgvector", "PostgreSQL with pgvector", "", "PostgreSQL", func(p string) engine { return newPGVector(p) }},
-	{"pgbouncer", "PgBouncer", "", "PostgreSQL", func(p string) engine { return pgBouncer{in(p, "pgbouncer", true), ""} }},
-	{"mariadb-sid", "MariaDB of Debian sid", "", "MariaDB", func(p string) engine { return newestMariaDB(p) }},
-	{"mysql", "MySQL", "", "MySQL", func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
-	{"galera", "Galera", "", "", func(p string) engine { return galera{newMariaDB(p)} }},
-	{"standby", "PostgreSQL's standby", "", "", func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
+	{name: "postgres", title: "PostgreSQL", variable: "MCP_TEST_POSTGRES", product: "PostgreSQL", open: func(p string) engine { return postgres{unpacked: in(p, "postgresql", false)} }},
+	{name: "mariadb", title: "MariaDB", variable: "MCP_TEST_MARIADB", product: "MariaDB", open: func(p string) engine { return newMariaDB(p) }},
+	{name: "postgres18", title: "PostgreSQL 18", product: "PostgreSQL", open: func(p string) engine { return postgres{unpacked{}, p, "18"} }},
+	{name: "postgres14", title: "PostgreSQL 14", product: "PostgreSQL", open: func(p string) engine { return postgres{unpacked{}, p, "14"} }},
+	{name: "pgvector", title: "PostgreSQL with pgvector", product: "PostgreSQL", open: func(p string) engine { return newPGVector(p) }},
+	{name: "pgbouncer", title: "PgBouncer", product: "PostgreSQL", open: func(p string) engine { return pgBouncer{in(p, "pgbouncer", true), ""} }},
+	{name: "mariadb-sid", title: "MariaDB of Debian sid", product: "MariaDB", open: func(p string) engine { return newestMariaDB(p) }},
+	{name: "mysql", title: "MySQL", product: "MySQL", open: func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
+	{name: "vitess", title: "Vitess", product: "MySQL", built: true, shards: true, open: func(p string) engine { return newVitess(p) }},
+	{name: "galera", title: "Galera", open: func(p string) engine { return galera{newMariaDB(p)} }},
+	{name: "standby", title: "PostgreSQL's standby", open: func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
 }
+
+// scope says which servers are meant beside those that every suite runs on: other releases and engines, and those of them that
+// are built from source.
+type scope struct{ further, built bool }
+
+// has reports whether a kind is meant that is not one of every suite's.
+func (s scope) has(k kind) bool { return s.further && (s.built || !k.built) }
 
 // follower is an engine that stands before or behind another server, whose URI it is given.
 type follower interface {
@@ -96,12 +108,13 @@ func command(args []string) error {
 	port := flags.Int("port", 0, "port; 0 takes a free one")
 	primary := flags.String("primary", "", "the URI of the server that a standby or a pooler is for")
 	further := flags.Bool("further", false, "with install and run: the other releases and engines as well")
+	all := flags.Bool("all", false, "with install and run: those as well that are built from source, which takes minutes")
 	_ = flags.Parse(args[1:]) // it exits if it fails
 	switch {
 	case args[0] == "install":
-		return installAll(*further)
+		return installAll(scope{*further || *all, *all})
 	case args[0] == "run":
-		return run(*data, *further, flags.Args())
+		return run(*data, scope{*further || *all, *all}, flags.Args())
 	case *data == "":
 		return errors.New("-data is missing")
 	}

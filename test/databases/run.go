@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,7 +28,7 @@ type fleet struct {
 }
 
 // run runs a command beside the servers, and stops them however the command ends.
-func run(data string, further bool, args []string) (outcome error) {
+func run(data string, which scope, args []string) (outcome error) {
 	if len(args) == 0 {
 		return errors.New("run needs a command after --")
 	}
@@ -57,8 +58,8 @@ func run(data string, further bool, args []string) (outcome error) {
 	if err := errors.Join(f.failures...); err != nil {
 		return err
 	}
-	if further {
-		c.Env = append(c.Env, f.startFurther(c.Env))
+	if which.further {
+		c.Env = append(c.Env, f.startFurther(which, c.Env))
 	}
 	if err := c.Start(); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (f *fleet) startBase() []string {
 }
 
 // startFurther starts the other servers, and returns the variable that names them and the missing ones.
-func (f *fleet) startFurther(environment []string) string {
+func (f *fleet) startFurther(which scope, environment []string) string {
 	base := ""
 	for _, variable := range environment {
 		if uri, ok := strings.CutPrefix(variable, "MCP_TEST_POSTGRES="); ok {
@@ -122,7 +123,7 @@ func (f *fleet) startFurther(environment []string) string {
 	var servers []*databasetest.Server
 	var starting sync.WaitGroup
 	for _, k := range kinds {
-		if k.variable != "" || k.product == "" {
+		if k.variable != "" || k.product == "" || !which.has(k) {
 			continue
 		}
 		server := &databasetest.Server{Title: k.title, Product: k.product}
@@ -139,6 +140,13 @@ func (f *fleet) startFurther(environment []string) string {
 		})
 	}
 	starting.Wait()
+	for _, s := range servers {
+		if slices.ContainsFunc(kinds, func(k kind) bool { return k.title == s.Title && k.shards }) {
+			spread := *s
+			spread.Title, spread.Shards = s.Title+" with two shards", true
+			servers = append(servers, &spread)
+		}
+	}
 	text, _ := json.Marshal(servers) // strings: it cannot fail
 	return databasetest.FurtherVariable + "=" + string(text)
 }

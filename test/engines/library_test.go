@@ -114,6 +114,23 @@ func models() []contract.Model {
 	}
 }
 
+// modelsOn are models for an engine: relations are declared that foreign keys cannot be, from one shard to another.
+func modelsOn(engine harness.Engine) []contract.Model {
+	all := models()
+	if !engine.Shards {
+		return all
+	}
+	relations := map[string][]contract.Relation{
+		"author":   {{Name: "country", Columns: []string{"country_id"}, Model: "country"}},
+		"book":     {{Name: "author", Columns: []string{"author_id"}, Model: "author"}, {Name: "editor", Columns: []string{"editor_id"}, Model: "author"}},
+		"category": {{Name: "parent", Columns: []string{"parent_id"}, Model: "category"}},
+	}
+	for i := range all {
+		all[i].Relations = append(all[i].Relations, relations[all[i].Name]...)
+	}
+	return all
+}
+
 // secret is the text of a token.
 func secret(token string) string {
 	return "mcp_" + strings.Repeat("x", 16) + "." + token + strings.Repeat("-", 43-len(token))

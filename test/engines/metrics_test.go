@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // metricsOfCalls makes calls, and reads what the metrics tell of them.
@@ -75,6 +77,19 @@ func metricsOfCalls(s *suite, t *testing.T) {
 		}
 		if value(t, `mcp_admin_database_connections{pool="primary",state="idle"}`) < 1 || value(t, `mcp_admin_database_connections_opened_total{pool="primary",result="ok"}`) < 1 {
 			t.Error("no connection is open")
+		}
+	})
+	s.check(t, "this pod's share of connections that are for all pods", func(t *testing.T) {
+		if s.Name == contract.EngineSQLite {
+			return // its file has one pod
+		}
+		before := s.endpoint.Config()
+		all := before.Endpoint.Database.MaxConnections
+		defer s.endpoint.Apply(func(c *contract.Config) { c.Pods, c.Endpoint.Database.ConnectionsShared = before.Pods, false })
+		for _, pods := range []int{2, all, 10 * all, 1} {
+			s.endpoint.Apply(func(c *contract.Config) { c.Pods.Running, c.Endpoint.Database.ConnectionsShared = pods, true })
+			until(t, `mcp_admin_database_connections_limit{pool="primary"}`, float64(max(all/pods, 1)))
+			s.ok(t, "viewer", "get_book", `{"id":1}`)
 		}
 	})
 }

@@ -130,6 +130,10 @@ func filtering(s *suite, t *testing.T) {
 		{`{"pages":9007199254740993}`, "error"}, {`{"pages":"99999999999"}`, ""},
 	} {
 		s.check(t, tc.filters, func(t *testing.T) {
+			if s.Gateway && !strings.Contains(tc.filters, "isnull") && strings.HasPrefix(tc.filters, `{"tags__`) {
+				s.fails(t, "root", "list_book", `{"filters":`+tc.filters+`}`, "invalid_argument") // it has no JSON_TABLE
+				return
+			}
 			arguments := `{"filters":` + tc.filters + `}`
 			if tc.ids == misfit && s.Name == contract.EngineSQLite {
 				tc.ids = ""

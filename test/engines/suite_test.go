@@ -66,7 +66,7 @@ func startAs(t *testing.T, engine harness.Engine, prepare func(*server.Server), 
 	t.Helper()
 	database, plain := engine.Open(t, library(engine))
 	noteVersion(t, engine, plain)
-	s := &suite{engine, harness.ServeAs(t, prepare, database, models(), tokens(), append([]func(*contract.Config){withAudit}, configure...)...), plain}
+	s := &suite{engine, harness.ServeAs(t, prepare, database, modelsOn(engine), tokens(), append([]func(*contract.Config){withAudit}, configure...)...), plain}
 	for _, m := range s.endpoint.Status().Models {
 		if !m.Served() {
 			t.Fatalf("%s: %s %s", m.Name, m.Reason, m.Message)

@@ -22,6 +22,10 @@ type Engine struct {
 	// Title tells engines of the same name apart. Product is the product whose behaviour it has: SQLite, PostgreSQL,
 	// MariaDB or MySQL.
 	Title, Product string
+	// Shards reports whether the rows of its tables lie on two shards: with foreign keys within a shard alone.
+	Shards bool
+	// Gateway reports whether vtgate stands before the database, which does not take all of its SQL.
+	Gateway bool
 	// Open makes a database for the test, filled by a script. It returns how a server reaches the database, and a plain
 	// client of it. It skips the test if there is no server of this engine for tests.
 	Open func(t testing.TB, script string) (Database, *sql.DB)
@@ -37,9 +41,9 @@ const (
 
 // Engines are the engines that every suite runs on.
 var Engines = []Engine{
-	{contract.EngineSQLite, SQLite, SQLite, openSQLite},
-	{contract.EnginePostgreSQL, PostgreSQL, PostgreSQL, openPostgreSQL},
-	{contract.EngineMySQL, MariaDB, MariaDB, openMariaDB},
+	{Name: contract.EngineSQLite, Title: SQLite, Product: SQLite, Open: openSQLite},
+	{Name: contract.EnginePostgreSQL, Title: PostgreSQL, Product: PostgreSQL, Open: openPostgreSQL},
+	{Name: contract.EngineMySQL, Title: MariaDB, Product: MariaDB, Open: openMariaDB},
 }
 
 // FurtherEngines are the other releases, products, settings and poolers that the behavioural suite runs on; none unless tests
@@ -48,13 +52,14 @@ func FurtherEngines() []Engine {
 	if !Whole() {
 		return nil
 	}
-	all := []Engine{{contract.EnginePostgreSQL, "PostgreSQL with other defaults", PostgreSQL, openWithOtherDefaults}}
+	all := []Engine{{Name: contract.EnginePostgreSQL, Title: "PostgreSQL with other defaults", Product: PostgreSQL, Open: openWithOtherDefaults}}
 	for _, s := range databasetest.Further() {
 		name := contract.EngineMySQL
 		if s.Product == PostgreSQL {
 			name = contract.EnginePostgreSQL
 		}
-		all = append(all, Engine{name, s.Title, s.Product, func(t testing.TB, script string) (Database, *sql.DB) { return openOn(t, s, script) }})
+		all = append(all, Engine{Name: name, Title: s.Title, Product: s.Product, Shards: s.Shards, Gateway: strings.HasPrefix(s.Title, "Vitess"),
+			Open: func(t testing.TB, script string) (Database, *sql.DB) { return openOn(t, s, script) }})
 	}
 	return all
 }
@@ -64,6 +69,8 @@ func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.
 	switch {
 	case s.Missing != "":
 		t.Skip(s.Missing)
+	case s.Shards:
+		return onShards(t, s, script)
 	case s.Product != PostgreSQL:
 		return On(t, databasetest.URI(databasetest.MySQLOn(t, s.URI)), script)
 	case s.Direct == "":

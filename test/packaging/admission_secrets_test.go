@@ -93,7 +93,8 @@ var naming = map[string]func(secret string) client.Object{
 
 // notRead are names of Secrets that nobody is given the content of.
 var notRead = []string{
-	"MCPToken.spec.secret.name", // the manager writes it, and takes over nobody's
+	"MCPToken.spec.secret.name",                    // the manager writes it, and takes over nobody's
+	"MCPApproval.spec.request.tokenSecretRef.name", // the manager writes it, and nothing reads that Secret for it
 	// Pieces of calls, in which nobody looks for a Secret.
 	"MCPEndpoint.spec.approvals[].match.when.before", "MCPEndpoint.spec.approvals[].match.when.after",
 	"MCPModelExposure.spec.measures[].measure", "MCPModelExposure.spec.segments[].filters", "MCPModelExposure.spec.questions[].call.arguments",

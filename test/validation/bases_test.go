@@ -143,7 +143,7 @@ kind: MCPEndpoint
 spec:
   database: {sqlite: {emptyDir: {}}}
   idempotency: {table: {name: kept}}
-  approvals: [{name: large, match: {models: [refund], operations: [create, "action:pay"], tokens: [agent, other/agent], groups: [a], when: {rows: 10, before: {status: paid}, after: {amount__gt: "500"}, changes: [amount]}}, approvers: {groups: [leads]}, minApprovals: 2, expiresAfter: 24h, keepFor: 1h, show: Values, notify: {url: "https://chat.example:8443/hook", headersSecretRef: {name: hook}, timeout: 5s, states: [Waiting, Denied], pageURL: "https://mcp.example"}}]
+  approvals: [{name: large, match: {models: [refund], operations: [create, "action:pay"], tokens: [agent, other/agent], groups: [a], when: {rows: 10, before: {status: paid}, after: {amount__gt: "500"}, changes: [amount]}}, approvers: {groups: [leads]}, minApprovals: 2, expiresAfter: 24h, keepFor: 1h, show: Values, fourEyes: Strict, notify: {url: "https://chat.example:8443/hook", headersSecretRef: {name: hook}, timeout: 5s, states: [Waiting, Denied], pageURL: "https://mcp.example"}}]
 ---
 kind: MCPApproval
 metadata: {name: shop-aaaaaaaaaaaaaaaaaaaa}

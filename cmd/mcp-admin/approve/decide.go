@@ -2,11 +2,13 @@
 package approve
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +31,7 @@ type decision struct {
 	verdict  v1alpha1.ApprovalVerdict
 	comment  string
 	override bool
+	values   bool
 	wait     time.Duration
 }
 
@@ -46,13 +49,17 @@ A decision cannot be changed. Nobody decides on a call of their own.
 With --override the call is allowed by you alone, whatever the policies ask. This is for emergencies: it needs a right of its own, and
 is told by a Warning and an alert.
 
-Rights: get (or list) and update mcpapprovals; the verb approve on the MCPEndpoint, or override. With --state it decides about calls
+With --values it first shows the call with its values before and after, and allows it if you answer yes.
+
+Rights: get (or list) and update mcpapprovals; the verb approve on the MCPEndpoint, or override; with --values also list pods, and create
+pods/portforward. With --state it decides about calls
 that "mcp-admin dev" serves here, as you or as the person of --as, whom each policy takes.`,
 		Example: `  mcp-admin approve shop-nq3w5kd2m7xh4tzab6cy -n shop --comment "talked to the customer"
   mcp-admin approve nq3w5kd2m7xh4tzab6cy -n shop
   mcp-admin approve nq3w5kd2m7xh4tzab6cy -n shop --override --comment "outage 4711"
   mcp-admin approve nq3w5kd2m7xh4tzab6cy --state .mcp-admin-dev --as ana`,
 	})
+	command.Flags().BoolVar(&d.values, "values", false, "first show the call with its values, as the pod tells them that holds it, and ask")
 	command.Flags().BoolVar(&d.override, "override", false, "allow it alone, against the policies; needs --comment")
 	return command
 }
@@ -79,6 +86,9 @@ func (d *decision) command(command *cobra.Command) *cobra.Command {
 		if d.override && d.comment == "" {
 			return errors.New("--override needs --comment: say why")
 		}
+		if d.values && d.state.Folder != "" {
+			return errValuesHere
+		}
 		if d.state.Folder != "" {
 			return d.runHere(command.Context(), args[0], command.OutOrStdout())
 		}
@@ -86,7 +96,7 @@ func (d *decision) command(command *cobra.Command) *cobra.Command {
 		if err != nil {
 			return laptop.Hint(err)
 		}
-		return d.run(command.Context(), k, args[0], command.OutOrStdout())
+		return d.run(command.Context(), k, args[0], command.InOrStdin(), command.OutOrStdout())
 	}
 	d.AddTo(command)
 	d.state.AddTo(command.Flags())
@@ -95,10 +105,15 @@ func (d *decision) command(command *cobra.Command) *cobra.Command {
 	return command
 }
 
-func (d *decision) run(ctx context.Context, k *cluster.Cluster, name string, out io.Writer) error {
+func (d *decision) run(ctx context.Context, k *cluster.Cluster, name string, in io.Reader, out io.Writer) error {
 	a, err := k.Approval(ctx, name)
 	if err != nil {
 		return err
+	}
+	if d.values {
+		if err := d.askAbout(ctx, k, a, in, out); err != nil {
+			return err
+		}
 	}
 	if err := acts.Decide(ctx, k, a, d.given(), d.comment, time.Now()); err != nil {
 		return err
@@ -111,6 +126,23 @@ func (d *decision) run(ctx context.Context, k *cluster.Cluster, name string, out
 		return fmt.Errorf("%w; \"kubectl get mcpapproval %s -n %s\" tells what the manager makes of it", err, a.Name, a.Namespace)
 	}
 	return d.tell(a, out)
+}
+
+// askAbout shows a call with its values, and is an error if the person does not say yes. The approval stays what it is: what is shown
+// must not be written.
+func (d *decision) askAbout(ctx context.Context, k *cluster.Cluster, a *v1alpha1.MCPApproval, in io.Reader, out io.Writer) error {
+	shown := a.DeepCopy()
+	if err := k.ShowValues(ctx, shown); err != nil {
+		return err
+	}
+	screen := output.NewScreen(out)
+	describe(screen, shown)
+	fmt.Fprint(screen, "\nAllow it? Write yes: ")
+	answer, _ := bufio.NewReader(in).ReadString('\n') // the end of the input is no yes
+	if !strings.EqualFold(strings.TrimSpace(answer), "yes") {
+		return errors.New("nothing was decided")
+	}
+	return nil
 }
 
 // given is the decision that the flags say.

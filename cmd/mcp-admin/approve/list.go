@@ -3,6 +3,7 @@ package approve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,6 +26,7 @@ type listing struct {
 	cluster.Flags
 	state           laptop.Flag
 	all, everywhere bool
+	values          bool
 	format          output.Format
 }
 
@@ -37,10 +39,14 @@ func ListCommand() *cobra.Command {
 		Long: `approvals lists the MCPApprovals that wait, the oldest first: whose calls they are, what they would do, and until when they can be
 allowed. With a name it shows one: the MCPApproval, or the 20 characters that the agent was told.
 
-Rights: list mcpapprovals; get, for one. With --state it shows those of "mcp-admin dev" on this machine, and needs no cluster.`,
+With --values it also shows the values before and after that the policies' show keeps out of the MCPApproval, but for hidden, masked and
+secret fields. They come from the pod that holds the call, and are stored nowhere.
+
+Rights: list mcpapprovals; get, for one; with --values also list pods, and create pods/portforward. With --state it shows those of "mcp-admin dev" on this machine, and needs no cluster.`,
 		Example: `  mcp-admin approvals -n shop
   mcp-admin approvals --all -n shop
   mcp-admin approvals nq3w5kd2m7xh4tzab6cy -n shop
+  mcp-admin approvals nq3w5kd2m7xh4tzab6cy -n shop --values
   mcp-admin approvals --state .mcp-admin-dev`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: l.CompleteApproval,
@@ -48,6 +54,12 @@ Rights: list mcpapprovals; get, for one. With --state it shows those of "mcp-adm
 			name := ""
 			if len(args) == 1 {
 				name = args[0]
+			}
+			if l.values && name == "" {
+				return errors.New("--values is about one call: name it")
+			}
+			if l.values && l.state.Folder != "" {
+				return errValuesHere
 			}
 			if l.state.Folder != "" {
 				return l.runHere(name, command.OutOrStdout())
@@ -66,9 +78,13 @@ Rights: list mcpapprovals; get, for one. With --state it shows those of "mcp-adm
 	l.state.AddTo(command.Flags())
 	command.Flags().BoolVar(&l.all, "all", false, "those that have ended, too")
 	command.Flags().BoolVarP(&l.everywhere, "all-namespaces", "A", false, "those of all namespaces")
+	command.Flags().BoolVar(&l.values, "values", false, "with a name: the values before and after, from the pod that holds the call")
 	l.format.AddFlag(command)
 	return command
 }
+
+// errValuesHere is why nothing is fetched of dev.
+var errValuesHere = errors.New("--values is for a cluster; with --state, show: Values of the policy has them shown")
 
 func (l *listing) list(ctx context.Context, k *cluster.Cluster, out io.Writer) error {
 	var found v1alpha1.MCPApprovalList
@@ -156,6 +172,11 @@ func (l *listing) show(ctx context.Context, k *cluster.Cluster, name string, out
 	if err != nil {
 		return err
 	}
+	if l.values {
+		if err := k.ShowValues(ctx, a); err != nil {
+			return err
+		}
+	}
 	return l.format.Print(out, a, func(s *output.Screen) { describe(s, a) })
 }
 
@@ -178,6 +199,12 @@ func describe(s *output.Screen, a *v1alpha1.MCPApproval) {
 		text := fmt.Sprintf("%s (%s", p.Name, output.Numbered(int(p.MinApprovals), "approval"))
 		if len(p.ApproverGroups) > 0 {
 			text += " of people in " + strings.Join(p.ApproverGroups, " or ")
+		}
+		if p.FourEyes == v1alpha1.FourEyesStrict {
+			if len(p.ApproverGroups) == 0 {
+				text += " of people"
+			}
+			text += " who cannot read the token's Secret"
 		}
 		rows = append(rows, []string{"Policy:", text + ")"})
 	}
@@ -219,6 +246,8 @@ func describeChange(s *output.Screen, c *v1alpha1.ApprovalChange) {
 		switch {
 		case f.Before == "" && f.After == "":
 			fmt.Fprintf(s, "    %s\n", output.Printable(f.Name))
+		case f.Before == f.After:
+			fmt.Fprintf(s, "    %s: stays %s\n", output.Printable(f.Name), output.Printable(f.Before))
 		default:
 			fmt.Fprintf(s, "    %s: %s -> %s\n", output.Printable(f.Name), output.Printable(cmp.Or(f.Before, "nothing")), output.Printable(cmp.Or(f.After, "not known yet")))
 		}

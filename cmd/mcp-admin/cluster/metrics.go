@@ -15,15 +15,24 @@ import (
 )
 
 const (
-	// adminTime is how long one pod's metrics may take.
+	// adminTime is how long one answer of a pod's admin port may take.
 	adminTime = 10 * time.Second
 	// maxMetrics is the most that is read of a pod's metrics, in bytes. They are far shorter.
 	maxMetrics = 8 << 20
 )
 
-// Metrics reads a server's pod's metrics, as Prometheus' text, through a connection that is made as "kubectl port-forward" makes it: a
-// NetworkPolicy does not stop it. It needs the right to create pods/portforward.
+// Metrics reads a server's pod's metrics, as Prometheus' text.
 func (c *Cluster) Metrics(ctx context.Context, pod *corev1.Pod) ([]byte, error) {
+	text, status, err := c.admin(ctx, pod, "/metrics", maxMetrics)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("pod %s answers %d", pod.Name, status)
+	}
+	return text, err
+}
+
+// admin reads a path of a server's pod's admin port, at most so many bytes, through a connection that is made as "kubectl port-forward"
+// makes it: a NetworkPolicy does not stop it. It needs the right to create pods/portforward.
+func (c *Cluster) admin(ctx context.Context, pod *corev1.Pod, path string, most int64) (text []byte, status int, err error) {
 	port := int32(0)
 	for _, container := range pod.Spec.Containers {
 		for _, p := range container.Ports {
@@ -33,27 +42,25 @@ func (c *Cluster) Metrics(ctx context.Context, pod *corev1.Pod) ([]byte, error) 
 		}
 	}
 	if port == 0 {
-		return nil, fmt.Errorf("pod %s has no container %q with a port named admin", pod.Name, ServerContainer)
+		return nil, 0, fmt.Errorf("pod %s has no container %q with a port named admin", pod.Name, ServerContainer)
 	}
 	ctx, stop := context.WithTimeout(ctx, adminTime)
 	defer stop()
 	address, _, err := c.open(ctx, pod, port)
 	if err != nil {
-		return nil, Explain(err)
+		return nil, 0, Explain(err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("pod %s answers %s", pod.Name, answer.Status)
-	}
-	return io.ReadAll(io.LimitReader(answer.Body, maxMetrics))
+	text, err = io.ReadAll(io.LimitReader(answer.Body, most))
+	return text, answer.StatusCode, err
 }
 
 // ParseMetrics reads Prometheus' text. The families are by name.

@@ -123,7 +123,7 @@ func TestACallWaitsForPeopleAtThisMachine(t *testing.T) {
 	if _, err := run(t, approve.Command(), a.Name, "--state", state, "--as", "ana"); err == nil || !strings.Contains(err.Error(), "you have decided") {
 		t.Errorf("got %v for a person who decides twice", err)
 	}
-	until(t, printed, token, asks)
+	until(t, printed, token, `\"approvals_needed\":2,\"approvals_given\":1`)
 
 	// The first person's word, and what waits, outlive the process.
 	end()

@@ -236,7 +236,7 @@ func (s *manifestSource) load(ctx context.Context, now time.Time) (*outcome, err
 		return nil, err
 	}
 	o.update = source.Update{Config: o.config, TokenParts: access.Whole(o.config)}
-	o.update.TokenParts[0].Decisions = s.approvals.decisions(endpoint, m, now)
+	o.update.TokenParts[0].Decide(s.approvals.decisions(endpoint, m, now))
 	database := endpoint.Spec.Database
 	if ref := database.ConnectionSecretRef; ref != nil {
 		if o.update.Connection, err = m.secret("spec.database.connectionSecretRef", endpoint.Namespace, ref.Name); err != nil {

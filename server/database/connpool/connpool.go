@@ -51,11 +51,14 @@ type Pool[C Conn] struct {
 	patience time.Duration
 	// closing ends when the pool has to be closed.
 	closing context.Context
-	// slots has one element for each connection in use.
+	// slots has one element for each connection in use, and for each of the held ones.
 	slots chan struct{}
 
-	mu   sync.Mutex
-	idle []resting[C]
+	mu sync.Mutex
+	// size is the most connections that the pool holds now. held are the slots that are kept free of connections for it, and owed
+	// those that are still to be: their connections are in use.
+	size, held, owed int
+	idle             []resting[C]
 	// waiting are the callers who could not make a connection, in the order in which they came.
 	waiting []chan C
 	// live is the number of connections that are open, idle or in use.
@@ -65,7 +68,8 @@ type Pool[C Conn] struct {
 	renewing   bool
 	replaced   int
 	renewAfter time.Time
-	closed     bool
+	// closed reports whether all connections are closed, ending whether they are about to be.
+	closed, ending bool
 }
 
 // resting is a connection that is idle since a time.
@@ -79,11 +83,67 @@ type resting[C Conn] struct {
 func New[C Conn](closing context.Context, size int, patience time.Duration, use *database.PoolUse, open func(context.Context) (C, error)) *Pool[C] {
 	size = max(size, 1)
 	use.Size(size)
-	return &Pool[C]{open: open, use: use, patience: patience, closing: closing, slots: make(chan struct{}, size)}
+	return &Pool[C]{open: open, use: use, patience: patience, closing: closing, slots: make(chan struct{}, size), size: size}
 }
 
-// Size is the most connections that the pool holds.
-func (p *Pool[C]) Size() int { return cap(p.slots) }
+// Size is the most connections that the pool may hold now.
+func (p *Pool[C]) Size() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.size
+}
+
+// Resize changes how many connections the pool may hold, up to what it was made for, and at least one. Connections that are too many
+// then are closed: at once if they are idle, else when they are given back.
+func (p *Pool[C]) Resize(size int) {
+	size = min(max(size, 1), cap(p.slots))
+	p.mu.Lock()
+	if p.ending {
+		p.mu.Unlock()
+		return
+	}
+	p.use.Size(size - p.size)
+	p.size = size
+	p.hold(cap(p.slots) - size)
+	var tooMany []resting[C]
+	for len(p.idle) > 0 && p.live-len(tooMany) > size {
+		tooMany = append(tooMany, p.idle[0])
+		p.idle = slices.Delete(p.idle, 0, 1)
+		p.use.Idle(-1)
+	}
+	p.mu.Unlock()
+	for _, r := range tooMany {
+		p.forget(r.conn, database.CloseIdle)
+	}
+}
+
+// hold keeps so many slots free of connections, as far as they are free. The caller holds the lock.
+func (p *Pool[C]) hold(wanted int) {
+	for p.held+p.owed < wanted {
+		select {
+		case p.slots <- struct{}{}:
+			p.held++
+		default:
+			p.owed++
+		}
+	}
+	p.owed = min(p.owed, max(wanted-p.held, 0))
+	for ; p.held+p.owed > wanted; p.held-- {
+		<-p.slots
+	}
+}
+
+// leave gives a slot back.
+func (p *Pool[C]) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.owed > 0 {
+		p.owed--
+		p.held++
+		return
+	}
+	<-p.slots
+}
 
 // Acquire returns a connection. Callers are served in the order in which they came.
 func (p *Pool[C]) Acquire(ctx context.Context) (C, error) {
@@ -104,7 +164,7 @@ func (p *Pool[C]) Acquire(ctx context.Context) (C, error) {
 			return c, nil
 		}
 		if !others || ctx.Err() != nil || p.closing.Err() != nil || time.Since(tried) > p.patience {
-			<-p.slots
+			p.leave()
 			return none, err
 		}
 		c, err = p.connect(ctx)
@@ -214,10 +274,19 @@ func (p *Pool[C]) Release(c C) {
 		p.forget(c, database.CloseBroken)
 	case p.isReplaced(c):
 		p.forget(c, database.CloseAged)
+	case p.tooMany():
+		p.forget(c, database.CloseIdle)
 	default:
 		p.rest(c)
 	}
-	<-p.slots
+	p.leave()
+}
+
+// tooMany reports whether there are more connections than there may be.
+func (p *Pool[C]) tooMany() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.live > p.size
 }
 
 // rest hands a connection to the caller who waits longest, or else lays it by.
@@ -309,13 +378,17 @@ func (p *Pool[C]) renew() {
 
 // Close waits for the connections in use and closes all. After it, Acquire finds no free slot.
 func (p *Pool[C]) Close() {
+	p.mu.Lock()
+	p.ending = true
+	p.hold(0)
+	p.mu.Unlock()
 	for range cap(p.slots) {
 		p.slots <- struct{}{}
 	}
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	p.use.Size(-cap(p.slots))
+	p.use.Size(-p.size)
 	for c, _, ok := p.newest(); ok; c, _, ok = p.newest() {
 		p.forget(c, database.CloseEnded)
 	}

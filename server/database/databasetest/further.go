@@ -16,9 +16,14 @@ type Server struct {
 	Title, Product string
 	// URI is for a user who may do everything. If it leads to a pooler, Direct is the URI of the server behind it.
 	URI, Direct string
+	// Shards reports whether tests use keyspaces of two shards there (ShardedKeyspaces).
+	Shards bool
 	// Missing says why the server is not available; "" if it is.
 	Missing string
 }
+
+// ShardedKeyspaces are the databases of a Vitess that have two shards when a test makes them. Any other has one.
+var ShardedKeyspaces = []string{"spread_1", "spread_2", "spread_3"}
 
 // Further returns the servers that FurtherVariable names.
 func Further() []Server {

@@ -40,6 +40,27 @@ func MySQLOn(t testing.TB, server string) contract.Connection {
 	return c
 }
 
+// ShardedOn makes a database of two shards on the Vitess of a URI, drops it when the test ends, and returns how to reach it.
+// Tests of other processes may have one at the same time.
+func ShardedOn(t testing.TB, server string) contract.Connection {
+	t.Helper()
+	for _, name := range ShardedKeyspaces {
+		c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := c
+		all.Database = ""
+		if tryMySQL(t, all, "CREATE DATABASE "+name) != nil {
+			continue // another test has it
+		}
+		t.Cleanup(func() { ExecuteMySQL(t, all, "DROP DATABASE "+name) })
+		return c
+	}
+	t.Fatalf("all of %s are in use", ShardedKeyspaces)
+	return contract.Connection{}
+}
+
 // MySQLName returns the data source name of a connection, for a plain client beside the code under test. Its session is
 // in UTC, and a script may have many statements.
 func MySQLName(c contract.Connection) string {
@@ -57,12 +78,18 @@ func MySQLName(c contract.Connection) string {
 // ExecuteMySQL runs a script of SQL on a connection of its own.
 func ExecuteMySQL(t testing.TB, c contract.Connection, script string) {
 	t.Helper()
+	if err := tryMySQL(t, c, script); err != nil {
+		t.Fatalf("%.200s: %v", script, err)
+	}
+}
+
+func tryMySQL(t testing.TB, c contract.Connection, script string) error {
+	t.Helper()
 	plain, err := sql.Open("mysql", MySQLName(c))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer plain.Close()
-	if _, err := plain.Exec(script); err != nil {
-		t.Fatalf("%.200s: %v", script, err)
-	}
+	_, err = plain.Exec(script)
+	return err
 }

@@ -117,6 +117,9 @@ func (c *conn) watch(ctx context.Context) (stop func()) {
 // failed notes what an error says of the connection, and returns it.
 func (c *conn) failed(err error) error {
 	var answer *mysql.MySQLError
+	if errors.As(err, &answer) {
+		unwrap(answer)
+	}
 	switch {
 	case err == nil:
 	case !errors.As(err, &answer):

@@ -268,7 +268,12 @@ func (d *db) allow(ctx context.Context, c *conn, stream *database.Stream) (resto
 }
 
 // killOn stops the statement that runs on a connection, through another connection to the same server.
+//
+// A gateway is not asked: its connections are numbered, and nothing tells it from the others behind the same address.
 func (d *db) killOn(ctx context.Context, victim *conn) error {
+	if d.gateway.Load() {
+		return errors.New("the connection leads to one of several gateways")
+	}
 	c, err := d.dialHost(ctx, victim.host, dial.Timeout)
 	if err != nil {
 		return err

@@ -144,7 +144,14 @@ func isLacking(err error) bool {
 		errVariableIsReadOnly:
 		return true
 	}
-	return false
+	return isUnsupported(err)
+}
+
+// isUnsupported reports whether a gateway (vtgate) says that it does not take the statement: it has one number for all that it
+// refuses.
+func isUnsupported(err error) bool {
+	var answer *mysql.MySQLError
+	return errors.As(err, &answer) && answer.Number == errUnknown && strings.Contains(answer.Message, ": unsupported: ")
 }
 
 // isReadOnly reports whether a server takes no writes at all: it is, or has become, a replica of another server.

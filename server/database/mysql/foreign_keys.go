@@ -14,7 +14,7 @@ func (i *introspection) readForeignKeys(ctx context.Context) error {
 	unruled := map[*database.Table]bool{}
 	err := i.each(ctx, foreignKeysQuery, func(t *database.Table, v []string) {
 		name := v[0]
-		target := i.tables[tableName{v[2], v[3]}]
+		target := i.tables[tableName{i.asked(v[2]), v[3]}]
 		if target == nil {
 			return // A key that leads out of the schemas leads to nothing that could be shown.
 		}

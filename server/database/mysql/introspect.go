@@ -15,7 +15,7 @@ import (
 func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	var found *database.Schema
 	err := d.read(ctx, func(c *conn) error {
-		limited, cancel := d.limitAll(ctx, introspectionQueries)
+		limited, cancel := d.limitAll(ctx, introspectionQueries*max(1, len(d.settings.Schemas)))
 		defer cancel()
 		var err error
 		if found, err = d.readSchema(limited, c); err != nil {
@@ -30,7 +30,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	return found, nil
 }
 
-// introspectionQueries is about the number of queries in an introspection. Each may take a statement's time.
+// introspectionQueries is about the number of queries that a schema takes. Each may take a statement's time.
 const introspectionQueries = 15
 
 // tableName is a table's name with its schema's.
@@ -42,9 +42,16 @@ func (n tableName) String() string { return n.schema + "." + n.name }
 type introspection struct {
 	conn    *conn
 	schemas []string
-	tables  map[tableName]*database.Table
+	// told are the names that schemas have in the server's answers, with the names by which they were asked for.
+	told   map[string]string
+	tables map[tableName]*database.Table
 	// numbers are columns that are in a foreign key or counted up. They stay numbers, whatever their type suggests.
 	numbers map[*database.Column]bool
+	// spread reports whether the rows of a table lie on several shards. ruleless are tables of which nobody says how they do.
+	spread bool
+	// gateway reports whether the server is a gateway to others.
+	gateway  bool
+	ruleless map[tableName]bool
 	// notes are sentences about what the server has no tables for.
 	notes []string
 }
@@ -59,15 +66,17 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	if len(s.SearchPath) == 0 {
 		s.SearchPath = []string{c.database}
 	}
-	i := &introspection{conn: c, schemas: s.SearchPath, tables: map[tableName]*database.Table{}, numbers: map[*database.Column]bool{}}
+	i := &introspection{conn: c, schemas: s.SearchPath, told: map[string]string{}, ruleless: map[tableName]bool{},
+		tables: map[tableName]*database.Table{}, numbers: map[*database.Column]bool{}}
 	for _, own := range sqltext.OwnTables(&d.settings) {
 		if in := own.Named(&d.settings).Schema; in != "" && !slices.Contains(i.schemas, in) {
 			i.schemas = append(slices.Clone(i.schemas), in)
 		}
 	}
 	for _, read := range []func(context.Context) error{
+		i.readTold,
 		i.optional(i.readOtherSchemas, "it does not tell of foreign keys in other schemas: deletions do not follow them"),
-		i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readTriggers,
+		i.readTables, i.readViews, i.readColumns, i.readKeys, i.readForeignKeys, i.readTriggers, i.readShards,
 		i.optional(i.readChecks, "it does not tell of CHECK constraints: schemas and descriptions are without them"), i.readDeletable,
 		i.optional(i.readTextIndexes, "it does not tell of FULLTEXT indexes: search looks for pieces of texts"),
 		i.readVectors,
@@ -84,6 +93,9 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	i.tellBooleans()
 	i.sortTables(s)
 	s.Notes = append(d.notes(), i.notes...)
+	d.gateway.Store(i.gateway)
+	d.spread.Store(i.spread)
+	d.told.Store(&i.told)
 	return s, i, nil
 }
 
@@ -165,48 +177,16 @@ func (i *introspection) sortTables(s *database.Schema) {
 	}
 }
 
-// readOtherSchemas finds the schemas of tables that have foreign keys into the read ones, and reads them too.
-func (i *introspection) readOtherSchemas(ctx context.Context) error {
-	for before := 0; before < len(i.schemas); {
-		before = len(i.schemas)
-		in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", before), ", ") + ")"
-		var others []string
-		err := i.conn.texts(ctx, strings.ReplaceAll(otherSchemasQuery, "IN ()", in), slices.Concat(i.schemas, i.schemas), func(v []string) {
-			others = append(others, v[0])
-		})
-		switch number(err) {
-		case errStatementTimeout, errQueryTimeout:
-			return nil // MariaDB searches every table; the keys hold whether they are known here or not
-		}
-		if err != nil {
-			return err
-		}
-		i.schemas = slices.Concat(i.schemas, others)
-	}
-	return nil
-}
-
-// each runs a query for the schemas. Its rows begin with a schema and a table; rows of unknown tables are left out.
-func (i *introspection) each(ctx context.Context, query string, row func(t *database.Table, v []string)) error {
-	in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(i.schemas)), ", ") + ")"
-	return i.conn.texts(ctx, strings.Replace(query, "IN ()", in, 1), i.schemas, func(v []string) {
-		if table := i.tables[tableName{v[0], v[1]}]; table != nil {
-			row(table, v[2:])
-		}
-	})
-}
-
 // readTables finds the tables. A table whose engine has no transactions is never Writable, because its changes could
 // not be undone after a dry run, a refused row or a failed item of a bulk.
 func (i *introspection) readTables(ctx context.Context) error {
-	in := "IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(i.schemas)), ", ") + ")"
-	return i.conn.texts(ctx, strings.Replace(tablesQuery, "IN ()", in, 1), i.schemas, func(v []string) {
-		t := &database.Table{Schema: v[0], Name: v[1], Kind: database.BaseTable, Comment: v[3], Writable: v[4] == "YES"}
+	return i.ask(ctx, tablesQuery, func(schema string, v []string) {
+		t := &database.Table{Schema: schema, Name: v[1], Kind: database.BaseTable, Comment: v[3], Writable: v[4] == "YES"}
 		if v[2] == "VIEW" {
 			t.Kind = database.View
 		}
 		t.InsertReturns = i.conn.mariaDB && t.Kind == database.BaseTable // no trigger after it may change its table
-		i.tables[tableName{v[0], v[1]}] = t
+		i.tables[tableName{schema, v[1]}] = t
 	})
 }
 
@@ -220,7 +200,7 @@ func (i *introspection) readViews(ctx context.Context) error {
 	err := i.each(ctx, viewsQuery, func(t *database.Table, v []string) {
 		t.Writable = v[0] == "YES" && v[1] != ""
 		for _, match := range tableInView.FindAllStringSubmatch(v[1], -1) {
-			name := tableName{strings.ReplaceAll(match[1], "``", "`"), strings.ReplaceAll(match[2], "``", "`")}
+			name := tableName{i.asked(strings.ReplaceAll(match[1], "``", "`")), strings.ReplaceAll(match[2], "``", "`")}
 			if source := i.tables[name]; source != nil {
 				from[t] = append(from[t], source)
 			}

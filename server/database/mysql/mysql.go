@@ -43,6 +43,10 @@ type db struct {
 	generation atomic.Int64
 	// lacking are the names of settings that the server does not know.
 	lacking sync.Map
+	// told are the names that schemas have in the server's messages, with the names by which they are asked for.
+	told atomic.Pointer[map[string]string]
+	// gateway reports whether the server is a gateway to others. spread reports whether rows of a table lie on several shards.
+	gateway, spread atomic.Bool
 	// servers are the servers that connections have led to.
 	servers sync.Map
 	// closing is done once Close is called.
@@ -100,6 +104,9 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 	}
 	return c, nil
 }
+
+// Resize implements database.Resizable.
+func (d *db) Resize(connections int) { d.pool.Resize(connections) }
 
 // Writers implements database.DB.
 func (d *db) Writers() int { return d.pool.Size() }

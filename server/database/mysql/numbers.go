@@ -18,6 +18,7 @@ const (
 	errBadField                 = 1054
 	errDuplicate                = 1062
 	errSyntax                   = 1064
+	errUnknown                  = 1105
 	errUnknownTable             = 1109
 	errTableFull                = 1114
 	errRowTooLarge              = 1118

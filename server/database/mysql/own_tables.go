@@ -28,6 +28,9 @@ func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) 
 		switch {
 		case d.settings.ReadOnly:
 			problems[n] = "there is no table " + name.String() + ", the " + own.What + ", and none is made where the database is used for reading only"
+		case found.ruleless[name]:
+			problems[n] = "the " + own.What + " " + name.String() + " lies on several shards, and the VSchema has no rule for it; add one (ALTER VSCHEMA ON … ADD VINDEX …), " +
+				"with a sequence if its id is counted, or name a schema of one shard for it"
 		case table == nil:
 			if problems[n], err = makeOwn(ctx, c, own, name); err == nil {
 				s, found, err = d.introspect(ctx, c)

@@ -12,9 +12,9 @@ import (
 const textIndexesQuery = `
 SELECT s.TABLE_SCHEMA, s.TABLE_NAME, s.INDEX_NAME, s.COLUMN_NAME
 FROM information_schema.STATISTICS s
-JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = s.TABLE_SCHEMA AND t.TABLE_NAME = s.TABLE_NAME AND t.ENGINE = 'InnoDB'
-WHERE s.TABLE_SCHEMA IN () AND s.INDEX_TYPE = 'FULLTEXT'
-ORDER BY s.TABLE_SCHEMA, s.TABLE_NAME, s.INDEX_NAME, s.SEQ_IN_INDEX`
+JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = ? AND t.TABLE_NAME = s.TABLE_NAME AND t.ENGINE = 'InnoDB'
+WHERE s.TABLE_SCHEMA = ? AND s.INDEX_TYPE = 'FULLTEXT'
+ORDER BY s.TABLE_NAME, s.INDEX_NAME, s.SEQ_IN_INDEX`
 
 // textBoundsQuery tells which words such an index leaves out.
 const textBoundsQuery = `SELECT @@innodb_ft_min_token_size, @@innodb_ft_max_token_size, @@innodb_ft_enable_stopword, COALESCE(@@innodb_ft_server_stopword_table, '')`

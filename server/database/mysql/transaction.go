@@ -60,6 +60,9 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 	}
 	// From here on a caller who goes away does not stop the commit: its result is always known.
 	if err := d.exec(lasting, c, "COMMIT"); err != nil {
+		if d.spread.Load() && !c.lost {
+			return d.partlyCommitted(lasting, c, err)
+		}
 		if c.lost && !c.readOnly { // a read-only server says that it did not commit
 			return &database.Error{
 				Code: database.Uncertain, Reason: reasonError, Cause: err,

@@ -13,7 +13,7 @@ import (
 const vectorIndexesQuery = `
 SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME
 FROM information_schema.STATISTICS
-WHERE TABLE_SCHEMA IN () AND INDEX_TYPE = 'VECTOR'`
+WHERE TABLE_SCHEMA = ? AND INDEX_TYPE = 'VECTOR'`
 
 const (
 	noDistance = "MySQL's community server has no function for a distance"

@@ -137,6 +137,7 @@ func (d *db) foreignKey(table *database.Table, message string) (*database.Table,
 	if names == nil {
 		return table, &database.ForeignKey{}
 	}
+	names[1] = d.asked(names[1])
 	if schema := d.schema.Load(); schema != nil && (table == nil || table.Schema != names[1] || table.Name != names[2]) {
 		for _, t := range schema.Tables {
 			if t.Schema == names[1] && t.Name == names[2] {

@@ -100,6 +100,9 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 	return nil, connectError(err)
 }
 
+// Resize implements database.Resizable.
+func (d *db) Resize(connections int) { d.pool.Resize(connections) }
+
 // Writers implements database.DB.
 func (d *db) Writers() int { return d.pool.Size() }
 

@@ -25,6 +25,8 @@ func (d mysql) value(w *writer, c *database.Column, value database.Value) {
 		d.bytes(w, c, v)
 	case string:
 		d.textValue(w, c, v)
+	case uint64: // as a text: a gateway (vtgate) takes a number beyond int64 for a negative one
+		w.cast(Arg{Kind: c.Kind, Value: strconv.FormatUint(v, 10)}, "UNSIGNED")
 	default:
 		w.bind(Arg{Kind: c.Kind, Value: value})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
 )
 
 // Gate holds an endpoint's policies, and is call.Gate for its calls. It never changes.
@@ -73,6 +74,10 @@ type held struct {
 	request  request
 	// met are the policies whose condition on rows as they were is met, if they have been looked at.
 	met map[*policy]bool
+	// foreseen are the policies that would hold back what a dry run did.
+	foreseen []string
+	// changes are what the call would change.
+	changes *call.Changes
 	// used is the approval by which the call is about to be committed; nil: none is needed.
 	used *contract.Approval
 	// spent reports whether the approval turned out to have been used by an earlier call.
@@ -125,10 +130,10 @@ func (h *held) Transact(ctx context.Context, within time.Duration, do func(datab
 	changes := h.call.Changes
 	err := h.Store.Transact(ctx, within, func(tx database.Tx) error {
 		changes.Back(call.Mark{})
-		h.used, h.met, h.spent = nil, nil, false
+		h.used, h.met, h.spent, h.foreseen = nil, nil, false, nil
 		if h.asksBefore() {
 			err := tx.Savepoint(ctx, func() error {
-				if err := do(tx); err != nil {
+				if err := do(tx); err != nil && !errors.Is(err, write.ErrDryRun) {
 					return err
 				}
 				return errLookBack
@@ -141,7 +146,13 @@ func (h *held) Transact(ctx context.Context, within time.Duration, do func(datab
 			}
 			changes.Back(call.Mark{})
 		}
-		if err := do(tx); err != nil {
+		switch err := do(tx); {
+		case errors.Is(err, write.ErrDryRun):
+			if failed := h.foresee(tx, changes); failed != nil {
+				return failed
+			}
+			return err
+		case err != nil:
 			return err
 		}
 		return h.judge(tx, changes)
@@ -154,3 +165,16 @@ func (h *held) Transact(ctx context.Context, within time.Duration, do func(datab
 	}
 	return err
 }
+
+// foresee notes which policies would hold back what a dry run did.
+func (h *held) foresee(tx database.Tx, changes *call.Changes) error {
+	met, err := h.metBy(tx, changes)
+	for _, p := range met {
+		h.foreseen = append(h.foreseen, p.Name)
+	}
+	slices.Sort(h.foreseen)
+	return err
+}
+
+// Foreseen implements call.Hold.
+func (h *held) Foreseen() []string { return h.foreseen }

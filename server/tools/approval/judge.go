@@ -15,7 +15,7 @@ import (
 
 // judge lets a transaction be committed, or ends it with an error: the call must wait, was denied, or was allowed and done before.
 func (h *held) judge(tx database.Tx, changes *call.Changes) error {
-	met, err := h.metBy(tx, changes.List(), changes.Unnamed())
+	met, err := h.metBy(tx, changes)
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (h *held) judge(tx database.Tx, changes *call.Changes) error {
 		if err := tx.CheckConstraints(h.call.Ctx); err != nil {
 			return err // it would not be committed, whoever allows it
 		}
-		decision, err := h.decided(met, changes.List(), changes.Unnamed())
+		decision, err := h.decided(met, changes)
 		if err != nil {
 			return err
 		}
@@ -49,9 +49,10 @@ func (h *held) judge(tx database.Tx, changes *call.Changes) error {
 func (h *held) Pass(changes []call.Change) (func(bool), error) {
 	nothing := func(bool) {}
 	var met []*policy
+	about := call.ChangesOf(changes)
 	if h.call.Op.Writes() {
 		var err error
-		if met, err = h.metBy(h.Store, changes, 0); err != nil {
+		if met, err = h.metBy(h.Store, about); err != nil {
 			return nil, err
 		}
 	} else {
@@ -60,7 +61,7 @@ func (h *held) Pass(changes []call.Change) (func(bool), error) {
 	if len(met) == 0 {
 		return nothing, nil
 	}
-	decision, err := h.decided(met, changes, 0)
+	decision, err := h.decided(met, about)
 	if err != nil {
 		return nil, err
 	}
@@ -80,16 +81,17 @@ func (h *held) Pass(changes []call.Change) (func(bool), error) {
 }
 
 // decided is the decision that allows what a call would do. Without one the call waits, and the error says so.
-func (h *held) decided(met []*policy, changes []call.Change, unnamed int) (*contract.Decision, error) {
+func (h *held) decided(met []*policy, changes *call.Changes) (*contract.Decision, error) {
 	if h.call.Catalog.Idempotency() == nil {
 		return nil, call.Failf(call.CodeUnavailable, "this call needs an approval, and the endpoint's table of idempotency keys, by which what is allowed happens once, cannot be used; the endpoint's status says why, and nothing was changed")
 	}
-	digest, err := h.digest(met, changes, unnamed)
+	digest, err := h.digest(met, changes)
 	if err != nil {
 		return nil, err
 	}
 	now := h.call.Settings.Now()
-	h.used = h.approval(digest, met, changes, unnamed, now)
+	h.changes = changes
+	h.used = h.approval(digest, met, changes, now)
 	decision := h.gate.register.decision(digest)
 	h.call.Record.Approval = h.used.Name
 	switch {
@@ -112,18 +114,16 @@ func (h *held) decided(met []*policy, changes []call.Change, unnamed int) (*cont
 
 // refused is the error about a call that was not allowed, or not in time.
 func refused(d *contract.Decision) *call.ToolError {
-	message := "nobody allowed this call in time"
-	switch {
-	case d.State == contract.ApprovalDenied:
+	const anew = ": nothing was changed. If it is still wanted, make it again, and it waits anew"
+	message := "nobody allowed this call in time" + anew
+	switch d.State {
+	case contract.ApprovalDenied:
 		message = "other people did not allow this call, and nothing was changed"
 		if d.Comment != "" {
 			message += ": " + d.Comment
 		}
-	case d.State == contract.ApprovalApproved:
-		message = "this call was allowed, and was not made in time"
-	}
-	if d.State != contract.ApprovalDenied {
-		message += ": nothing was changed. If it is still wanted, make it again, and it waits anew"
+	case contract.ApprovalApproved:
+		message = "this call was allowed, and was not made in time" + anew
 	}
 	payload := answerOf(map[string]any{"error": message, "code": call.CodeApprovalDenied, "approval": d.Name, "decided_by": d.By})
 	return &call.ToolError{Code: call.CodeApprovalDenied, Message: message, Payload: payload}
@@ -186,12 +186,12 @@ func (h *held) rowOf(digest, name string) string {
 }
 
 // approval is what the manager is told of a call.
-func (h *held) approval(digest string, met []*policy, changes []call.Change, unnamed int, now time.Time) *contract.Approval {
+func (h *held) approval(digest string, met []*policy, changes *call.Changes, now time.Time) *contract.Approval {
 	c := h.call
 	a := &contract.Approval{
 		Name: contract.ApprovalName(digest), Digest: digest, State: contract.ApprovalWaiting,
 		Token: c.Token.Name(), TokenUID: c.Token.UID(), Caller: h.request.caller, Subject: c.Token.Subject(),
-		Tool: c.Op.Name, Operation: c.Op.Name, Model: c.Model, Reason: h.request.reason, Asked: now, Rows: len(changes) + unnamed,
+		Tool: c.Op.Name, Operation: c.Op.Name, Model: c.Model, Reason: h.request.reason, Asked: now, Rows: len(changes.List()) + changes.Unnamed().All(),
 	}
 	if c.Record.Operation != "" {
 		a.Operation = c.Record.Operation
@@ -203,7 +203,7 @@ func (h *held) approval(digest string, met []*policy, changes []call.Change, unn
 		a.Policies = append(a.Policies, p.Name)
 	}
 	slices.Sort(a.Policies)
-	if a.Changes, a.Notice = shown(met, changes, unnamed); !c.Op.Writes() {
+	if a.Changes, a.Notice = shown(met, changes); !c.Op.Writes() {
 		a.Notice = cut("asks for " + audit.Question(c.Raw)) // without the values that rows are compared with
 	}
 	return a

@@ -172,9 +172,18 @@ func (p *policy) matching(changes []call.Change, whole ...string) []*call.Change
 	return some
 }
 
-// matchesUnnamed reports whether the policy's match takes in rows of tables that are no model.
-func (p *policy) matchesUnnamed(whole ...string) bool {
-	return (p.problem != "" || len(p.Models) == 0) && (p.names("update", whole...) || p.names("delete", whole...))
+// matchingUnnamed is how many rows of tables that are no model the policy's match takes in.
+func (p *policy) matchingUnnamed(rows call.Unnamed, whole ...string) (matching int) {
+	if p.problem == "" && len(p.Models) > 0 {
+		return 0
+	}
+	if p.names(contract.ApproveUpdate, whole...) {
+		matching += rows.Updated
+	}
+	if p.names(contract.ApproveDelete, whole...) {
+		matching += rows.Deleted
+	}
+	return matching
 }
 
 // names reports whether the policy's operations have a kind of change, or one of the tools by which it is made.

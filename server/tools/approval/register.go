@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,6 +45,8 @@ type Register struct {
 	entries   map[string]*entry // by digest
 	byRequest map[[sha256.Size]byte]*entry
 	decisions map[string]*contract.Decision // by digest
+	// allowed says of calls that still wait how many people have allowed them, by digest and policy.
+	allowed map[string]map[string]int
 	// decided is closed when the decisions change.
 	decided chan struct{}
 	// notified is who is told of calls that wait.
@@ -61,8 +64,11 @@ type entry struct {
 	answer []byte
 	// waitsUntil is when it is too late to allow it.
 	waitsUntil time.Time
-	// sums are those of the policies that ask.
+	// sums are those of the policies that ask, and asks is what they ask for.
 	sums []string
+	asks []call.PolicyAsks
+	// values are those of the call's changes while it waits, as JSON; nil if they are not kept.
+	values []byte
 	// told is the last state that webhooks were told of. round tells apart the times that the same call was asked for, by when the one
 	// before ended; 0 is the first.
 	told  string
@@ -90,6 +96,18 @@ func (r *Register) Decide(decisions map[string]*contract.Decision) {
 	close(r.decided)
 	r.decided = make(chan struct{})
 	r.tellDecided(time.Now())
+}
+
+// Allowed takes how many people have allowed the calls that still wait, by their digests and by policy.
+func (r *Register) Allowed(allowed map[string]map[string]int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for digest, e := range r.entries {
+		if !maps.Equal(r.allowed[digest], allowed[digest]) {
+			e.asked = time.Time{} // the next answer says so
+		}
+	}
+	r.allowed = allowed
 }
 
 // decision is the decision about a digest; nil if there is none.
@@ -130,6 +148,7 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 	}
 	if e.State != contract.ApprovalWaiting || now.After(e.waitsUntil) {
 		*e = entry{Approval: *a, request: h.request.sum, waitsUntil: now.Add(shortest(met)), round: r.roundAfter(e, a.Digest)}
+		e.values = r.keptValues(a.Digest, met, h.changes)
 		r.changed(e)
 		r.tell(e, e.State, nil, now)
 	} else if a.Reason != "" && a.Reason != e.Reason {
@@ -141,7 +160,8 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 		e.sums = append(e.sums, p.Sum)
 	}
 	r.byRequest[h.request.sum] = e
-	e.answer = e.waits(met)
+	e.asks = asksOf(met)
+	e.answer = e.waits(r.allowed[e.Digest])
 	if before == nil || before == e || before.State != contract.ApprovalWaiting {
 		return e.waitsError()
 	}
@@ -178,15 +198,30 @@ func shortest(met []*policy) time.Duration {
 	return least
 }
 
+// asksOf is what policies ask for.
+func asksOf(met []*policy) []call.PolicyAsks {
+	var asks []call.PolicyAsks
+	for _, p := range met {
+		asks = append(asks, call.PolicyAsks{Name: p.Name, Description: p.Description, Approvals: p.MinApprovals})
+	}
+	return asks
+}
+
+// given is what the policies ask for, and how many people have allowed it.
+func (e *entry) given(allowed map[string]int) []call.PolicyAsks {
+	asks := slices.Clone(e.asks)
+	for i := range asks {
+		asks[i].Given = min(allowed[asks[i].Name], asks[i].Approvals)
+	}
+	return asks
+}
+
 // waits is what the caller of a call that waits gets.
-func (e *entry) waits(met []*policy) []byte {
-	a := call.WaitsAnswer{Code: call.CodeApprovalRequired, Approval: e.Name, Expires: e.waitsUntil.UTC().Truncate(time.Second), Rows: e.Rows,
+func (e *entry) waits(allowed map[string]int) []byte {
+	a := call.WaitsAnswer{Code: call.CodeApprovalRequired, Approval: e.Name, Expires: e.waitsUntil.UTC().Truncate(time.Second), Rows: e.Rows, Policies: e.given(allowed),
 		Message: "Nothing was changed: other people must allow this call first. Ask again with exactly the same arguments once it is allowed; the tool approvals tells when, and can wait for it."}
 	if e.Reason == "" {
 		a.Message += " To tell them why it is needed, call again with approval_reason beside the arguments."
-	}
-	for _, p := range met {
-		a.Policies = append(a.Policies, call.PolicyAsks{Name: p.Name, Description: p.Description, Approvals: p.MinApprovals})
 	}
 	return answerOf(a)
 }
@@ -219,6 +254,9 @@ func (r *Register) room(caller string) error {
 
 // changed notes that the manager has to be told of an entry. The caller holds the lock.
 func (r *Register) changed(e *entry) {
+	if e.State != contract.ApprovalWaiting {
+		e.values = nil
+	}
 	r.count++
 	e.serial = r.count
 	r.news()
@@ -257,7 +295,7 @@ func (r *Register) refused(a *contract.Approval, d *contract.Decision) bool {
 	case e.State == state || e.State == contract.ApprovalWaiting && e.Asked.After(d.Expires):
 		return false
 	}
-	e.State, e.Ended = state, &a.Asked
+	e.State, e.Ended, e.values = state, &a.Asked, nil
 	r.tell(e, state, d.By, a.Asked)
 	return true
 }

@@ -67,7 +67,7 @@ func requestOf(c *call.Call, reason string) (request, error) {
 }
 
 // digest stands for who would do what, by which policies, with which consequences.
-func (h *held) digest(met []*policy, changes []call.Change, unnamed int) (string, error) {
+func (h *held) digest(met []*policy, changes *call.Changes) (string, error) {
 	c := h.call
 	sums := make([]string, len(met))
 	for i, p := range met {
@@ -75,7 +75,7 @@ func (h *held) digest(met []*policy, changes []call.Change, unnamed int) (string
 	}
 	whole, err := json.Marshal([]any{
 		c.Settings.Endpoint, c.Token.Name(), c.Token.UID(), h.request.caller, c.Op.Name, c.Model, h.request.arguments,
-		sums, consequences(changes), unnamed, statementsOf(c),
+		sums, consequences(changes.List()), changes.Unnamed(), statementsOf(c),
 	})
 	if err != nil {
 		return "", err

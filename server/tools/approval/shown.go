@@ -1,16 +1,18 @@
 package approval
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // shown is what people who decide are shown of some changes, as far as every policy that asks lets it be shown.
-func shown(met []*policy, changes []call.Change, unnamed int) (told []contract.ApprovalChange, notice string) {
+func shown(met []*policy, all *call.Changes) (told []contract.ApprovalChange, notice string) {
 	level := contract.ShowValues
 	for _, p := range met {
 		switch {
@@ -20,6 +22,12 @@ func shown(met []*policy, changes []call.Change, unnamed int) (told []contract.A
 			level = contract.ShowFields
 		}
 	}
+	return shownAs(level, met, all)
+}
+
+// shownAs is what people are shown at one of the Show… levels.
+func shownAs(level string, met []*policy, all *call.Changes) (told []contract.ApprovalChange, notice string) {
+	changes := all.List()
 	if level == contract.ShowCounts || len(changes) > contract.MaxApprovalChanges {
 		told = counted(changes)
 		if level != contract.ShowCounts {
@@ -27,12 +35,20 @@ func shown(met []*policy, changes []call.Change, unnamed int) (told []contract.A
 		}
 	} else {
 		for _, of := range consequences(changes) {
-			told = append(told, shownChange(&of, level == contract.ShowValues, hiddenFields(changes, of.Model)))
+			m := modelOf(changes, of.Model)
+			if level == contract.ShowValues { // without values, a field that stays would look like one that changes
+				addAsked(&of, met, m)
+			}
+			told = append(told, shownChange(&of, level == contract.ShowValues, hiddenFields(m)))
 		}
 	}
-	if unnamed > 0 {
-		told = append(told, contract.ApprovalChange{Change: "update", Rows: unnamed})
-		notice = "rows of tables that are no model change along"
+	for _, unnamed := range []contract.ApprovalChange{
+		{Change: contract.ApproveUpdate, Rows: all.Unnamed().Updated}, {Change: contract.ApproveDelete, Rows: all.Unnamed().Deleted},
+	} {
+		if unnamed.Rows > 0 {
+			told = append(told, unnamed)
+			notice = "rows of tables that are no model change along"
+		}
 	}
 	return told, notice
 }
@@ -51,16 +67,35 @@ func counted(changes []call.Change) (told []contract.ApprovalChange) {
 	return told
 }
 
+// modelOf is the model of that name among the changes.
+func modelOf(changes []call.Change, name string) *catalog.Model {
+	i := slices.IndexFunc(changes, func(ch call.Change) bool { return ch.Row.Model.Name == name })
+	return changes[i].Row.Model
+}
+
 // hiddenFields are the fields of a model whose values nobody is shown.
-func hiddenFields(changes []call.Change, model string) map[string]bool {
+func hiddenFields(m *catalog.Model) map[string]bool {
 	hidden := map[string]bool{}
-	i := slices.IndexFunc(changes, func(ch call.Change) bool { return ch.Row.Model.Name == model })
-	for _, f := range changes[i].Row.Model.Fields {
+	for _, f := range m.Fields {
 		if f.Masked || f.Secret {
 			hidden[f.Name] = true
 		}
 	}
 	return hidden
+}
+
+// addAsked adds the fields that the policies' conditions ask of and that stay as they are: who decides sees why they are asked.
+func addAsked(of *consequence, met []*policy, m *catalog.Model) {
+	for _, p := range met {
+		for _, name := range p.asked(m) {
+			value := of.Was[name]
+			if value == nil || slices.ContainsFunc(of.Fields, func(f fieldConsequence) bool { return f.Name == name }) {
+				continue
+			}
+			of.Fields = append(of.Fields, fieldConsequence{name, value, value})
+		}
+	}
+	slices.SortFunc(of.Fields, func(a, b fieldConsequence) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 func shownChange(of *consequence, values bool, hidden map[string]bool) contract.ApprovalChange {

@@ -3,6 +3,7 @@ package approval
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -49,11 +50,13 @@ type listed struct {
 
 // state is what is known of an approval.
 type state struct {
-	Approval  string    `json:"approval"`
-	State     string    `json:"state"`
-	Tool      string    `json:"tool"`
-	Rows      int       `json:"rows,omitempty"`
-	Policies  []string  `json:"policies,omitempty"`
+	Approval string   `json:"approval"`
+	State    string   `json:"state"`
+	Tool     string   `json:"tool"`
+	Rows     int      `json:"rows,omitempty"`
+	Policies []string `json:"policies,omitempty"`
+	// Given says of each policy how many of the people who must allow the call have done so, if it takes more than one.
+	Given     []string  `json:"approvals_given,omitempty"`
 	Reason    string    `json:"reason,omitempty"`
 	Expires   time.Time `json:"expires,omitzero"`
 	DecidedBy []string  `json:"decided_by,omitempty"`
@@ -140,7 +143,13 @@ func (r *Register) of(caller, name string) ([]state, <-chan struct{}) {
 	asked := map[string]time.Time{}
 	for _, e := range r.entries {
 		if e.Caller == caller && (name == "" || e.Name == name) {
-			found = append(found, e.state(r.about(e)))
+			s := e.state(r.about(e))
+			for _, p := range e.given(r.allowed[e.Digest]) {
+				if s.State == contract.ApprovalWaiting && p.Approvals > 1 {
+					s.Given = append(s.Given, fmt.Sprintf("%s: %d of %d", p.Name, p.Given, p.Approvals))
+				}
+			}
+			found = append(found, s)
 			asked[e.Name] = e.Asked
 		}
 	}

@@ -16,15 +16,13 @@ import (
 var zeroTime time.Time
 
 // metBy returns the policies that ask for an approval of what a call changed.
-func (h *held) metBy(tx call.Reader, changes []call.Change, unnamed int) ([]*policy, error) {
+func (h *held) metBy(tx call.Reader, changes *call.Changes) ([]*policy, error) {
 	var met []*policy
 	whole := []string{h.call.Op.Name, h.call.Record.Operation}
 	for _, p := range h.policies {
-		some := p.matching(changes, whole...)
+		some := p.matching(changes.List(), whole...)
 		rows := len(some)
-		if p.matchesUnnamed(whole...) {
-			rows += unnamed
-		}
+		rows += p.matchingUnnamed(changes.Unnamed(), whole...)
 		if rows == 0 {
 			continue
 		}

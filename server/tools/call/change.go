@@ -33,10 +33,18 @@ func (ch *Change) Kind() string {
 
 // Changes gathers what a call and its parts change, in a transaction that is not committed yet. A nil Changes gathers nothing.
 type Changes struct {
-	list []Change
-	// unnamed is how many rows of tables change that are no model.
-	unnamed int
+	list    []Change
+	unnamed Unnamed
 }
+
+// Unnamed is how many rows of tables that are no model are changed, and how many are deleted.
+type Unnamed struct{ Updated, Deleted int }
+
+// All is how many rows they are.
+func (u Unnamed) All() int { return u.Updated + u.Deleted }
+
+// ChangesOf are changes that are known already.
+func ChangesOf(list []Change) *Changes { return &Changes{list: list} }
 
 // Gathers reports whether somebody wants to know the changes.
 func (c *Changes) Gathers() bool { return c != nil }
@@ -45,20 +53,24 @@ func (c *Changes) Gathers() bool { return c != nil }
 func (c *Changes) Add(ch Change) { c.list = append(c.list, ch) }
 
 // AddUnnamed adds rows of tables that are no model.
-func (c *Changes) AddUnnamed(rows int) {
+func (c *Changes) AddUnnamed(rows Unnamed) {
 	if c != nil {
-		c.unnamed += rows
+		c.unnamed.Updated += rows.Updated
+		c.unnamed.Deleted += rows.Deleted
 	}
 }
 
-// List are the changes so far, Unnamed how many rows of tables changed that are no model.
+// List are the changes so far.
 func (c *Changes) List() []Change { return c.list }
 
-// Unnamed is how many rows of tables change that are no model.
-func (c *Changes) Unnamed() int { return c.unnamed }
+// Unnamed are the rows of tables that are no model.
+func (c *Changes) Unnamed() Unnamed { return c.unnamed }
 
 // Mark is a place to go back to.
-type Mark struct{ changes, unnamed int }
+type Mark struct {
+	changes int
+	unnamed Unnamed
+}
 
 // Mark returns the present place.
 func (c *Changes) Mark() Mark {

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 )
@@ -17,6 +18,8 @@ type Hold interface {
 	// Pass is asked before something is done that no transaction can undo; changes are the rows that it is about. An error is the
 	// call's. done must be called in the end: with false if nothing was done.
 	Pass(changes []Change) (done func(happened bool), err error)
+	// Foreseen are the policies that would hold the call back, after a dry run of it.
+	Foreseen() []string
 	// Left is told how the call's operation ended.
 	Left(err error)
 }
@@ -37,6 +40,8 @@ type PolicyAsks struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Approvals   int    `json:"approvals_needed"`
+	// Given is how many people have allowed the call so far.
+	Given int `json:"approvals_given,omitempty"`
 }
 
 // mayWait reports whether calls of an operation can need an approval.
@@ -51,7 +56,28 @@ func orWaits(answer Schema) Schema {
 	if len(answer.Properties) > 0 {
 		forms = []Schema{answer}
 	}
+	for _, form := range forms {
+		if _, dry := form.Properties[dryRun]; dry {
+			form.Properties[foreseen] = Schema{Type: Types{"array"}, Items: &Schema{Type: Types{"string"}}}
+		}
+	}
 	return OneOf(append(slices.Clone(forms), PayloadSchema[WaitsAnswer]())...)
+}
+
+// The members of an answer to a dry run: that it was one, and which policies would hold the call back.
+const (
+	dryRun   = "dry_run"
+	foreseen = "would_need_approval"
+)
+
+// WithForeseen is the answer to a dry run with the policies that would hold the call back.
+func (c *Call) WithForeseen(answer []byte) []byte {
+	if !c.DryRun || c.Hold == nil || len(c.Hold.Foreseen()) == 0 {
+		return answer
+	}
+	names, _ := json.Marshal(c.Hold.Foreseen()) // texts: it cannot fail
+	answer = append(append(answer[:len(answer)-len("}")], `,"`+foreseen+`":`...), names...)
+	return append(answer, '}')
 }
 
 // WaitsError ends a call that waits until other people allow it: nothing was changed. Approval is what it waits for, and Answer what

@@ -64,7 +64,10 @@ func run(c *call.Call, raw []byte) (answer []byte, err error) {
 	case once != nil:
 		return once.run()
 	}
-	return c.Op.Run(c)
+	if answer, err = c.Op.Run(c); err != nil {
+		return nil, err
+	}
+	return c.WithForeseen(answer), nil
 }
 
 // takeKey takes the idempotency key out of the arguments; nil if there is none.

@@ -18,7 +18,7 @@ func (f *cascade) journal(gone, changed string) error {
 	after := &cascade{req: f.req, tx: f.tx, root: f.root, does: f.does}
 	for _, a := range slices.Backward(f.order) {
 		if a.model == nil {
-			f.req.Changes.AddUnnamed(len(a.along) + len(a.changedOnly()))
+			f.req.Changes.AddUnnamed(call.Unnamed{Updated: len(a.changedOnly()), Deleted: len(a.along)})
 			continue
 		}
 		for _, rows := range [][]foundRow{a.changedOnly(), a.along} {

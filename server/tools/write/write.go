@@ -20,8 +20,8 @@ type Writer struct {
 	Tx  database.Tx
 }
 
-// errDryRun undoes a transaction that went well.
-var errDryRun = errors.New("dry run")
+// ErrDryRun undoes a transaction that went well.
+var ErrDryRun = errors.New("dry run")
 
 // DryRunHelp describes the argument of the operations that can undo what they did.
 const DryRunHelp = "check all, keep nothing"
@@ -75,9 +75,9 @@ func InTransaction(c *call.Call, do func(database.Tx) error) error {
 		if err := tx.CheckConstraints(c.Ctx); err != nil {
 			return err
 		}
-		return errDryRun
+		return ErrDryRun
 	})
-	if errors.Is(err, errDryRun) {
+	if errors.Is(err, ErrDryRun) {
 		return nil
 	}
 	return err

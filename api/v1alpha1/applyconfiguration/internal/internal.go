@@ -90,6 +90,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+    - name: fourEyes
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalFourEyes
     - name: minApprovals
       type:
         scalar: numeric
@@ -168,6 +171,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalFourEyes
+  scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalMatch
   map:
     fields:
@@ -231,6 +236,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: expiresAfter
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
+    - name: fourEyes
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalFourEyes
     - name: keepFor
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Duration
@@ -296,6 +304,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: tokenRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TokenReference
+    - name: tokenSecretRef
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SecretReference
     - name: tokenUID
       type:
         scalar: string

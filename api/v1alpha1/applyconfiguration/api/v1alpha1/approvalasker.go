@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+)
+
 // ApprovalAskerApplyConfiguration represents a declarative configuration of the ApprovalAsker type for use
 // with apply.
 //
@@ -15,6 +19,8 @@ type ApprovalAskerApplyConfiguration struct {
 	MinApprovals *int32 `json:"minApprovals,omitempty"`
 	// approverGroups are the groups of users who may do so; absent, all who have the verb approve.
 	ApproverGroups []string `json:"approverGroups,omitempty"`
+	// fourEyes says who counts as the caller, who never decides.
+	FourEyes *apiv1alpha1.ApprovalFourEyes `json:"fourEyes,omitempty"`
 }
 
 // ApprovalAskerApplyConfiguration constructs a declarative configuration of the ApprovalAsker type for use with
@@ -54,5 +60,13 @@ func (b *ApprovalAskerApplyConfiguration) WithApproverGroups(values ...string) *
 	for i := range values {
 		b.ApproverGroups = append(b.ApproverGroups, values[i])
 	}
+	return b
+}
+
+// WithFourEyes sets the FourEyes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FourEyes field is set to the value of the last call.
+func (b *ApprovalAskerApplyConfiguration) WithFourEyes(value apiv1alpha1.ApprovalFourEyes) *ApprovalAskerApplyConfiguration {
+	b.FourEyes = &value
 	return b
 }

@@ -19,7 +19,7 @@ type ApprovalChangeApplyConfiguration struct {
 	Rows *int64 `json:"rows,omitempty"`
 	// id is the row's.
 	ID *string `json:"id,omitempty"`
-	// fields are the fields that change.
+	// fields are the fields that change, and those that the policies ask of.
 	Fields []ApprovalFieldApplyConfiguration `json:"fields,omitempty"`
 }
 

@@ -31,6 +31,9 @@ type ApprovalPolicyApplyConfiguration struct {
 	Show *apiv1alpha1.ApprovalShow `json:"show,omitempty"`
 	// keepFor is how long an MCPApproval stays after it ended; 1h when absent.
 	KeepFor *v1.Duration `json:"keepFor,omitempty"`
+	// fourEyes says who counts as the caller, who never decides. Caller means whom the issuer of what the caller showed names; Strict also
+	// means everybody who can read the Secret with the token's text, as cluster administrators can. Caller when absent.
+	FourEyes *apiv1alpha1.ApprovalFourEyes `json:"fourEyes,omitempty"`
 	// notify is a webhook that is told of the calls that wait for this policy, so that a chat can lead people to them. It gets an event
 	// without values of rows. Whether it answers changes nothing for the call.
 	Notify *ApprovalNotifyApplyConfiguration `json:"notify,omitempty"`
@@ -103,6 +106,14 @@ func (b *ApprovalPolicyApplyConfiguration) WithShow(value apiv1alpha1.ApprovalSh
 // If called multiple times, the KeepFor field is set to the value of the last call.
 func (b *ApprovalPolicyApplyConfiguration) WithKeepFor(value v1.Duration) *ApprovalPolicyApplyConfiguration {
 	b.KeepFor = &value
+	return b
+}
+
+// WithFourEyes sets the FourEyes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FourEyes field is set to the value of the last call.
+func (b *ApprovalPolicyApplyConfiguration) WithFourEyes(value apiv1alpha1.ApprovalFourEyes) *ApprovalPolicyApplyConfiguration {
+	b.FourEyes = &value
 	return b
 }
 

@@ -15,6 +15,9 @@ type ApprovalRequestApplyConfiguration struct {
 	TokenRef *TokenReferenceApplyConfiguration `json:"tokenRef,omitempty"`
 	// tokenUID is the MCPToken's identity: another token of that name does not have the approval.
 	TokenUID *string `json:"tokenUID,omitempty"`
+	// tokenSecretRef names the Secret of the token's namespace that holds its text, or its hash, if a policy says fourEyes: Strict: nobody
+	// decides who can read it. Absent if there is no such Secret.
+	TokenSecretRef *SecretReferenceApplyConfiguration `json:"tokenSecretRef,omitempty"`
 	// caller tells callers of one token apart.
 	Caller *string `json:"caller,omitempty"`
 	// subject is whom the issuer of what the caller showed says that it issued it to; absent if the caller showed the token's own text.
@@ -60,6 +63,14 @@ func (b *ApprovalRequestApplyConfiguration) WithTokenRef(value *TokenReferenceAp
 // If called multiple times, the TokenUID field is set to the value of the last call.
 func (b *ApprovalRequestApplyConfiguration) WithTokenUID(value string) *ApprovalRequestApplyConfiguration {
 	b.TokenUID = &value
+	return b
+}
+
+// WithTokenSecretRef sets the TokenSecretRef field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the TokenSecretRef field is set to the value of the last call.
+func (b *ApprovalRequestApplyConfiguration) WithTokenSecretRef(value *SecretReferenceApplyConfiguration) *ApprovalRequestApplyConfiguration {
+	b.TokenSecretRef = value
 	return b
 }
 

@@ -19,7 +19,7 @@ type DatabaseReplicasApplyConfiguration struct {
 	// until it has caught up. After a token's own write it reads from the primary until the replica has that write, or, if
 	// the replica does not tell, for this long.
 	MaxStaleness *v1.Duration `json:"maxStaleness,omitempty"`
-	// pool bounds the connections of each pod to the replicas.
+	// pool bounds the connections of the pods to the replicas.
 	Pool *PoolSpecApplyConfiguration `json:"pool,omitempty"`
 }
 

@@ -25,7 +25,7 @@ type DatabaseSpecApplyConfiguration struct {
 	Engine *apiv1alpha1.DatabaseEngine `json:"engine,omitempty"`
 	// tls says how the connection is protected. Absent, the Secret's sslmode decides; if it has none, mode Prefer.
 	TLS *DatabaseTLSApplyConfiguration `json:"tls,omitempty"`
-	// pool bounds the connections of each pod.
+	// pool bounds the connections of the pods.
 	Pool *PoolSpecApplyConfiguration `json:"pool,omitempty"`
 	// replicas are servers that follow the database, for reads that may be a little old.
 	Replicas *DatabaseReplicasApplyConfiguration `json:"replicas,omitempty"`

@@ -5,9 +5,10 @@ package v1alpha1
 // PoolSpecApplyConfiguration represents a declarative configuration of the PoolSpec type for use
 // with apply.
 //
-// PoolSpec bounds a pod's database connections.
+// PoolSpec bounds the pods' database connections.
 type PoolSpecApplyConfiguration struct {
-	// maxConnections is the most connections that one pod holds; 8 when absent.
+	// maxConnections is the most connections that all pods together hold. The manager shares them out evenly among the pods that run
+	// and are about to, and changes that as pods come and go; a pod has one at least. Absent, each pod holds at most 8.
 	MaxConnections *int32 `json:"maxConnections,omitempty"`
 }
 

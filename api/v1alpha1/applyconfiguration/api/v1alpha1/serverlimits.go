@@ -16,8 +16,8 @@ type ServerLimitsApplyConfiguration struct {
 	MaxResultBytes *int64 `json:"maxResultBytes,omitempty"`
 	// maxExportRows is the most rows of one export, for tokens with the verb "export"; 100000 when absent.
 	MaxExportRows *int32 `json:"maxExportRows,omitempty"`
-	// requestsPerSecondPerToken is how many requests of one token each pod answers in a second. Each item of a bulk call or
-	// a batch counts as one. Absent, there is no limit.
+	// requestsPerSecondPerToken is how many requests of one token all pods together answer in a second: each Ready pod answers its
+	// share. Each item of a bulk call or a batch counts as one. Absent, there is no limit.
 	RequestsPerSecondPerToken *int32 `json:"requestsPerSecondPerToken,omitempty"`
 }
 

@@ -1,0 +1,33 @@
+package mysql
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// A gateway before MySQL (vtgate) speaks its protocol and passes most on. It has its own names for schemas, and puts its own words
+// around the answers of the server behind it.
+
+// wrapped is a server's message with the gateway's words around it. Behind it come the statement and its values.
+var wrapped = regexp.MustCompile(`(?s)^(?:target: [^:]*: )?vttablet: rpc error: code = \w+ desc = (.*?) \(errno \d+\) \(sqlstate \w{5}\)`)
+
+// unwrap leaves the server's own words in an error.
+func unwrap(answer *mysql.MySQLError) {
+	if words := wrapped.FindStringSubmatch(answer.Message); words != nil {
+		answer.Message = words[1]
+	} else if strings.HasPrefix(answer.Message, "target: ") || strings.HasPrefix(answer.Message, "vttablet: ") {
+		answer.Message = "" // of a form that is not known
+	}
+}
+
+// asked is the name by which a schema that an error names is asked for.
+func (d *db) asked(told string) string {
+	if names := d.told.Load(); names != nil {
+		if name, known := (*names)[told]; known {
+			return name
+		}
+	}
+	return told
+}

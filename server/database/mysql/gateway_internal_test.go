@@ -1,0 +1,21 @@
+package mysql
+
+import (
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// The gateway's words hold the statement and its values, which no error may tell.
+func TestAGatewaysWordsAreLeftOut(t *testing.T) {
+	for message, want := range map[string]string{
+		`target: shop.-80.primary: vttablet: rpc error: code = AlreadyExists desc = Duplicate entry 'a (errno 1)' for key 'book.isbn' (errno 1062) (sqlstate 23000) (CallerID: x): Sql: "insert …", BindVars: {v1: "secret"}`: `Duplicate entry 'a (errno 1)' for key 'book.isbn'`,
+		`vttablet: rpc error: code = Unknown desc = no (errno 1644) (sqlstate 45000) (CallerID: x): Sql: "insert …"`:                                                                                                          `no`,
+		"Duplicate entry 'x' for key 'PRIMARY'": "Duplicate entry 'x' for key 'PRIMARY'",
+	} {
+		answer := &mysql.MySQLError{Message: message}
+		if unwrap(answer); answer.Message != want {
+			t.Errorf("%s is left of %s", answer.Message, message)
+		}
+	}
+}

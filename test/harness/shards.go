@@ -1,0 +1,124 @@
+package harness
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
+)
+
+// Behind a Vitess a script means something else if its tables have several shards: each table needs a rule that says where a row
+// lies, numbers are given by a sequence, and a foreign key can only lead to a row of the same shard. So rows that are deleted with
+// another one lie where that is, and other foreign keys are left out.
+
+var (
+	createdTable = regexp.MustCompile("(?is)^\\s*create table (`[^`]+`|\\w+) \\(")
+	foreignKey   = regexp.MustCompile(`(?is),\s*foreign key \((\w+)\) references (\w+) \([^)]*\)( on delete cascade| on delete set null)?`)
+	tableKey     = regexp.MustCompile("(?is)primary key \\((`[^`]+`|\\w+)")
+	firstColumn  = regexp.MustCompile("(?is)\\(\\s*(`[^`]+`|\\w+) \\w+")
+)
+
+// onShards fills a database of two shards by a script.
+func onShards(t testing.TB, s databasetest.Server, script string) (Database, *sql.DB) {
+	t.Helper()
+	c := databasetest.ShardedOn(t, s.URI)
+	database, plain := On(t, databasetest.URI(c), "")
+	n := sequences.Add(1)
+	name := func(table string) string {
+		return fmt.Sprintf("plain.%s_%d_%d", strings.Trim(table, "`"), os.Getpid(), n)
+	}
+	// The server makes its own tables once there are rules for them.
+	statements := append(rule("mcp_admin_log", "id", "hash"), rule("mcp_admin_once", "id", "xxhash")...)
+	statements = append(statements, counted("mcp_admin_log", "id", name("mcp_admin_log"))...)
+	by := shards{}
+	for statement := range strings.SplitSeq(script, ";\n") {
+		statements = append(statements, by.spread(name, statement)...)
+	}
+	for _, statement := range statements {
+		execute(t, plain, statement)
+		if sequence, ok := strings.CutPrefix(statement, "alter vschema add sequence "); ok {
+			t.Cleanup(func() {
+				execute(t, plain, "alter vschema drop sequence "+sequence)
+				execute(t, plain, "drop table "+sequence)
+			})
+		}
+	}
+	return database, plain
+}
+
+// sequences counts the databases, as those that are used again must not go on with old numbers.
+var sequences atomic.Int64
+
+// execute runs a statement once the gateway knows the columns of the tables, of which it hears a moment after they are made.
+func execute(t testing.TB, plain *sql.DB, statement string) {
+	t.Helper()
+	const unknownColumns = "VT09004"
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		_, err := plain.Exec(statement)
+		if err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), unknownColumns) || time.Now().After(deadline) {
+			t.Fatalf("%.300s: %v", statement, err)
+		}
+	}
+}
+
+// rule is how the gateway is told by which column the rows of a table lie on their shards.
+func rule(table, column, function string) []string {
+	return []string{fmt.Sprintf("alter vschema on %s add vindex %s(%s) using %s", table, function, column, function)}
+}
+
+// counted is how a column gets its numbers from a sequence.
+func counted(table, column, sequence string) []string {
+	return []string{
+		"create table " + sequence + " (id bigint primary key, next_id bigint, cache bigint) comment 'vitess_sequence'",
+		"insert into " + sequence + " (id, next_id, cache) values (0, 1000, 100)",
+		"alter vschema add sequence " + sequence,
+		"alter vschema on " + table + " add auto_increment " + column + " using " + sequence,
+	}
+}
+
+// shards are the tables of a script whose rows lie by their keys.
+type shards map[string]bool
+
+// spread returns the statements that stand for one of a script in a database of several shards. name is the sequence of a table.
+func (by shards) spread(name func(table string) string, statement string) []string {
+	created := createdTable.FindStringSubmatch(statement)
+	if created == nil {
+		if strings.TrimSpace(statement) == "" {
+			return nil
+		}
+		return []string{statement}
+	}
+	table := created[1]
+	key := firstColumn.FindStringSubmatch(statement)[1]
+	if declared := tableKey.FindStringSubmatch(statement); declared != nil {
+		key = declared[1]
+	}
+	column := key
+	statement = foreignKey.ReplaceAllStringFunc(statement, func(text string) string {
+		found := foreignKey.FindStringSubmatch(text)
+		if found[3] != " on delete cascade" || !by[found[2]] || column != key && column != found[1] {
+			return ""
+		}
+		column = found[1]
+		return text
+	})
+	by[table] = column == key
+	function := "xxhash"
+	if regexp.MustCompile(`(?i)[(,]\s*` + regexp.QuoteMeta(column) + ` (?:big|small)?int`).MatchString(statement) {
+		function = "hash"
+	}
+	all := append(rule(table, column, function), statement)
+	if strings.Contains(statement, "auto_increment") {
+		all = append(all, counted(table, key, name(table))...)
+	}
+	return all
+}
