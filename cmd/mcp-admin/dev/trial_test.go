@@ -165,7 +165,7 @@ func TestThePageShowsWhatHappens(t *testing.T) {
 	change := shownAt(t, all, "action_order refund")
 	_, text := b.Get(change)
 	undo := regexp.MustCompile(`mcp-admin call clerk undo call=(\w+) --state`).FindStringSubmatch(text)
-	if undo == nil || !strings.Contains(text, "mcp-admin call clerk history_order id=1 --state") || !strings.Contains(text, "Read the journal as") {
+	if undo == nil || !strings.Contains(text, "mcp-admin call clerk history_order id=1 call="+undo[1]+" --state") || !strings.Contains(text, "Read the journal as") {
 		t.Fatalf("a call that changed something:\n%s", text)
 	}
 	if _, text := b.Get(change + "?rows=show"); !strings.Contains(text, "<bdi>state</bdi></th><td><bdi>shipped</bdi></td><td><bdi>refunded</bdi>") || !strings.Contains(text, "<bdi>&lt;b&gt;late&lt;/b&gt;</bdi>") {

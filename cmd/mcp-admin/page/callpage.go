@@ -103,10 +103,10 @@ func (q *request) call() (any, error) {
 		d.Back = nil
 		q.Unseen = append(q.Unseen, "whether you may take it back: "+Sentence(err))
 	}
-	if c.Model == "" || len(c.IDs) == 0 {
+	if c.Model == "" || len(c.IDs) == 0 || c.Call == "" {
 		return d, nil
 	}
-	d.History = q.source().Command("call", token, token.Name, "history_"+c.Model, "id="+c.IDs[0])
+	d.History = q.source().Command("call", token, token.Name, "history_"+c.Model, "id="+c.IDs[0], "call="+c.Call)
 	if q.FormValue("rows") == "" {
 		d.Show = "?rows=show"
 		return d, nil
@@ -132,7 +132,7 @@ func (q *request) changes(d *callDetails, token types.NamespacedName) error {
 	}
 	defer session.Close()
 	for _, id := range d.IDs[:min(len(d.IDs), mostChanges)] {
-		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "history_" + d.Model, Arguments: map[string]any{"id": id, "limit": 20}})
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "history_" + d.Model, Arguments: map[string]any{"id": id, "call": d.Call.Call}})
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ func (q *request) changes(d *callDetails, token types.NamespacedName) error {
 		if told.Error != "" {
 			return errors.New(told.Error)
 		}
-		d.Rows = append(d.Rows, d.changesIn(id, told.Text)...)
+		d.Rows = append(d.Rows, changesIn(id, told.Text)...)
 	}
 	if len(d.Rows) == 0 {
 		d.Problem = "the journal tells nothing of this call that the token may see now"
@@ -148,17 +148,12 @@ func (q *request) changes(d *callDetails, token types.NamespacedName) error {
 	return nil
 }
 
-// near is how far the time of a journal's record may be from that of the call's line, which is written after it.
-const near = 2 * time.Second
-
-// changesIn are the changes of the call among those that the journal has of a row.
-func (d *callDetails) changesIn(id, text string) []rowChange {
+// changesIn are the changes of a row that history_ answered.
+func changesIn(id, text string) []rowChange {
 	var told struct {
 		History []struct {
-			Action  string    `json:"action"`
-			At      time.Time `json:"action_time"`
-			Token   string    `json:"token"`
-			Label   string    `json:"object_repr"`
+			Action  string `json:"action"`
+			Label   string `json:"object_repr"`
 			Changes map[string]struct {
 				Before json.RawMessage `json:"before"`
 				After  json.RawMessage `json:"after"`
@@ -170,9 +165,6 @@ func (d *callDetails) changesIn(id, text string) []rowChange {
 	}
 	var found []rowChange
 	for _, h := range told.History {
-		if h.Token != d.Token || d.At.Sub(h.At).Abs() > near {
-			continue
-		}
 		row := rowChange{ID: id, Label: h.Label, Action: h.Action}
 		for name, values := range h.Changes {
 			row.Fields = append(row.Fields, fieldChange{name, valueOf(values.Before), valueOf(values.After)})

@@ -62,6 +62,8 @@ type actionCall struct {
 	confirmed  bool
 	// given are the fields that the action sets to values that do not depend on when it runs.
 	given []*catalog.Field
+	// sets are all fields that an update sets; nil if the action is none.
+	sets []*catalog.Field
 	// shown is the confirmation_token that the caller shows; "" is none.
 	shown string
 }
