@@ -36,6 +36,8 @@ type callDetails struct {
 	// History is the command that tells a row before and after. Back says how the call is taken back; nil if only its caller can.
 	History string
 	Back    *takingBack
+	// Since is a moment before the call, from which all that its token changed can be taken back.
+	Since string
 }
 
 // rowChange is what a call did to a row.
@@ -99,6 +101,7 @@ func (q *request) call() (any, error) {
 		return d, nil // the text that the caller showed is the caller's own
 	}
 	token := tokenOfCall(c)
+	d.Since = c.At.Add(-near).UTC().Format(time.RFC3339)
 	if d.Back, err = q.takeBack(c, objects); err != nil {
 		d.Back = nil
 		q.Unseen = append(q.Unseen, "whether you may take it back: "+Sentence(err))
