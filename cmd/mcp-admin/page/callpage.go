@@ -198,11 +198,11 @@ func (d *callDetails) changesIn(id, text string) []rowChange {
 	return found
 }
 
-// valueOf is a value for people; "" if there is none.
+// valueOf is a value for people: NULL is null, a text without characters is "", and what is not there is shown as a dash.
 func valueOf(value json.RawMessage) string {
 	var text string
 	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil {
-		return text
+		return cmp.Or(text, `""`)
 	}
 	return string(value)
 }
