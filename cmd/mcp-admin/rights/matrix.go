@@ -37,10 +37,10 @@ type Matrix struct {
 
 // Model is a model with its columns, as far as they are known: from files the database is not asked.
 type Model struct {
-	Name     string   `json:"name"`
-	Shown    []string `json:"shown,omitempty"`
-	Masked   []string `json:"masked,omitempty"`
-	Hidden   []string `json:"hidden,omitempty"`
+	Name   string   `json:"name"`
+	Shown  []string `json:"shown,omitempty"`
+	Masked []string `json:"masked,omitempty"`
+	Hidden []string `json:"hidden,omitempty"`
 	// Excluded are those of Hidden that spec.fields.exclude hides. The others are hidden for their names.
 	Excluded []string `json:"excluded,omitempty"`
 	ReadOnly []string `json:"readOnly,omitempty"`
