@@ -122,7 +122,7 @@ func TestValuesOfACallAreKeptWhileItWaits(t *testing.T) {
 		t.Fatalf("kept is %s, %v", l.waiting.Values(name, time.Now()), err)
 	}
 	change := values.Changes[0]
-	if string(change.After["branch"]) != `"east"` || !slices.Contains(change.Fields, "name") || values.Digest != l.told(name).Digest {
+	if string(change.After["branch"]) != `"east"` || change.After["name"] != nil || !slices.Contains(change.Fields, "name") || values.Digest != l.told(name).Digest {
 		t.Errorf("kept is %+v", values)
 	}
 	if text := string(l.waiting.Values(name, time.Now())); strings.Contains(text, "hush") {

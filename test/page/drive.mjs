@@ -154,6 +154,7 @@ for (const m of work.matrices ?? []) {
     for (const a of caller.access) {
       let text = a.verbs.map((v) => (v.granted ? v.name[0] : '-')).join('');
       if (text[0] === 'v' && !a.rows.all) text += ' ' + (a.rows.policies?.join('+') || 'none');
+      for (const action of a.actions ?? []) if (action.granted && action.name !== 'delete_selected') text += ' +' + action.name;
       want.set(`${caller.tokens[0]} ${a.model}`, text);
     }
   }
@@ -165,7 +166,7 @@ for (const m of work.matrices ?? []) {
       const { cells, after } = await page.evaluate(() => ({
         cells: [...document.querySelectorAll('table.matrix tbody tr')].flatMap((row) => [...row.querySelectorAll('a.cell')].map((a) => {
           const [, namespace, token, model] = a.pathname.match(/\/who\/([^/]+)\/([^/]+)\/([^/]+)$/);
-          const drawn = [...a.querySelectorAll('.verbs > *')].map((e) => e.textContent.replace('·', '-')).join('') + (a.querySelector('.rows') ? ' ' + a.querySelector('.rows').textContent : '');
+          const drawn = [...a.querySelectorAll('.verbs > *')].map((e) => e.textContent.replace('·', '-')).join('') + (a.querySelector('.rows') ? ' ' + a.querySelector('.rows').textContent : '') + (a.querySelector('.actions') ? ' ' + a.querySelector('.actions').textContent : '');
           return { key: `${namespace}/${token} ${model}`, text: a.dataset.cell, drawn };
         })),
         after: [...document.querySelectorAll('.pages[aria-label="Pages of tokens"] a[rel=next]')].map((a) => a.href)[0],

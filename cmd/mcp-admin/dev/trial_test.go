@@ -203,3 +203,20 @@ func TestThePageSaysWhatIsNotKept(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// A token with many models has the generic tools: what leads to the rows of a model leads to them, too.
+func TestThePageShowsTheRowsOfATokenWithGenericTools(t *testing.T) {
+	_, _, b := openShop(t, "endpoint.yaml", "  audit:", "  catalogue: {style: Generic}\n  audit:")
+	text := wants(t, b, "e/shop/shop/who/shop/support/order", http.StatusOK, "See its rows")
+	rows := regexp.MustCompile(`/(e/shop/shop/see-as/[^"]+)">See its rows`).FindStringSubmatch(text)
+	if rows == nil {
+		t.Fatalf("nothing leads to its rows:\n%s", text)
+	}
+	text = wants(t, b, rows[1], http.StatusOK, "<bdi>list as shop/support</bdi>", "Try it as")
+	arguments := regexp.MustCompile(`(?s)<textarea[^>]*>(.*?)</textarea>`).FindStringSubmatch(text)
+	if arguments == nil || !strings.Contains(html.UnescapeString(arguments[1]), `"model":"order"`) {
+		t.Fatalf("the model is not named: %v", arguments)
+	}
+	wants(t, b, rows[1]+"?arguments="+url.QueryEscape(html.UnescapeString(arguments[1])), http.StatusOK, "What it is shown", "<bdi>shipped</bdi>", "mcp-admin call support list --json")
+	wants(t, b, "e/shop/shop/see-as/shop/support/nothing_order", http.StatusBadGateway, "is given no tool")
+}
