@@ -54,6 +54,9 @@ type fieldChange struct{ Name, Before, After string }
 // mostChanges is how many rows of a call are shown as they were and are.
 const mostChanges = 5
 
+// near is how much older than a call's own line the lines of its steps can be.
+const near = 2 * time.Second
+
 var errNoCall = errors.New("the call is not among those that are known any more")
 
 // knownCall is the call that the path names, by when its line was written.
