@@ -87,6 +87,11 @@ for (const screen of work.screens ?? []) {
     }
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     check(wider <= 0, `${name} is wider than the window by ${wider} pixels`);
+    const over = await page.$$eval('svg.chain .link', (boxes) => boxes.flatMap((box) => {
+      const edge = box.querySelector('rect').getBBox();
+      return [...box.querySelectorAll('text')].filter((text) => text.getBBox().x + text.getBBox().width > edge.x + edge.width).map((text) => text.textContent);
+    }));
+    check(over.length === 0, `${name}: texts run over their box: ${over.join(', ')}`);
     if (mode === 'narrow') continue; // it has the colours of light, and the same elements
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));

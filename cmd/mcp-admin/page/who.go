@@ -143,7 +143,7 @@ func cellOf(a *compile.Access) matrixCell {
 	}
 	cell.Said = "nothing"
 	if len(may) > 0 {
-		cell.Said = strings.Join(may, ", ")
+		cell.Said = (&rights.Reach{Verbs: may, Actions: cell.Actions}).May()
 	}
 	if a.Verbs[0].Granted && !a.Rows.All {
 		cell.Rows = rights.Rows(a)
