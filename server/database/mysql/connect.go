@@ -90,6 +90,7 @@ func (d *db) dialHost(ctx context.Context, settings contract.Connection, timeout
 	generation := d.generation.Load()
 	c := &conn{
 		statements: map[string]driver.Stmt{}, born: time.Now(), kill: d.killOn, host: settings,
+		spread:  d.spread.Load,
 		isStale: func() bool { return d.generation.Load() != generation },
 		stale:   func() { d.generation.CompareAndSwap(generation, generation+1) },
 	}

@@ -13,6 +13,15 @@ func (mysql) filters() bool { return false }
 // antijoin beside it (9.7).
 func (d mysql) countsGroups() bool { return !d.mariaDB }
 
+// groupsEnd keeps vtgate from taking the order of groups for one of the rows that they consist of, whose columns it then does not
+// find.
+func (d mysql) groupsEnd() string {
+	if d.shards {
+		return " LIMIT 9223372036854775807"
+	}
+	return ""
+}
+
 // sortedLength is how many characters of a text MariaDB sorts at least, and groups by: its max_sort_length is 1,024 bytes.
 const sortedLength = 255
 
