@@ -252,7 +252,7 @@ func (d *db) allow(ctx context.Context, c *conn, stream *database.Stream) (resto
 		return func() {}, nil
 	}
 	longer := fmt.Sprintf("SET SESSION net_write_timeout = %d", max(int(stream.Within.Seconds()), 1))
-	back := "SET SESSION net_write_timeout = DEFAULT"
+	back := "SET SESSION net_write_timeout = @@global.net_write_timeout" // DEFAULT, which not every server takes
 	usual := d.statementTimeout()
 	if _, lacks := d.lacking.Load(settingName(timeSetting(c.mariaDB, usual))); usual > 0 && !lacks {
 		longer += ", " + timeSetting(c.mariaDB, stream.Within)
