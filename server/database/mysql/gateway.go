@@ -17,6 +17,8 @@ var wrapped = regexp.MustCompile(`(?s)^(?:target: [^:]*: )?vttablet: rpc error: 
 func unwrap(answer *mysql.MySQLError) {
 	if words := wrapped.FindStringSubmatch(answer.Message); words != nil {
 		answer.Message = words[1]
+	} else if strings.HasPrefix(answer.Message, "target: ") && strings.Contains(answer.Message, " desc = syntax error at position ") {
+		answer.Number, answer.Message = errNotSupported, "" // it made no statement that it understands itself
 	} else if strings.HasPrefix(answer.Message, "target: ") || strings.HasPrefix(answer.Message, "vttablet: ") {
 		answer.Message = "" // of a form that is not known
 	}
