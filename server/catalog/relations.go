@@ -141,7 +141,10 @@ func (m *Model) shows(columns []*database.Column) bool {
 func (c *Catalog) findDependents() {
 	c.pointing = map[*database.Table][]Dependent{}
 	for _, t := range slices.Concat(c.schema.Tables, c.schema.Outside) {
-		for _, fk := range t.ForeignKeys {
+		for _, fk := range slices.Concat(t.ForeignKeys, t.PartitionKeys) {
+			if fk.Inherited {
+				continue // the whole table's key finds the partition's rows
+			}
 			unreadable := slices.ContainsFunc(slices.Concat(fk.Columns, fk.ReferencedColumns), func(c *database.Column) bool { return !c.Privileges.Has(database.MaySelect) })
 			model, parent := c.byTable[t], c.byTable[fk.References]
 			hidden := model != nil && (!model.shows(fk.Columns) || parent != nil && !parent.shows(fk.ReferencedColumns))

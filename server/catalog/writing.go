@@ -42,6 +42,8 @@ func (m *Model) whyNoWrite() string {
 		return m.Table.String() + " is a " + string(m.Table.Kind) + "."
 	case m.Table.Mismatch != "":
 		return m.Table.Mismatch
+	case !m.Table.Writable && m.Table.Kind == database.ForeignTable:
+		return "the foreign table " + m.Table.String() + " takes no changes (its option updatable, or what its wrapper can do)."
 	case !m.Table.Writable:
 		return "the database cannot undo a change of " + m.Table.String() + ", because its storage engine has no transactions."
 	}
@@ -113,6 +115,8 @@ func (m *Model) whyNoRow() string {
 		return why
 	}
 	switch {
+	case !m.UniqueKey && (m.Table.Kind == database.ForeignTable || m.Table.ForeignParts):
+		return "the database cannot keep a key of foreign tables unique, also where they are partitions. Rows are changed through an endpoint on the server that has them, or by an action with SQL."
 	case len(m.Key) == 0:
 		return NoKey
 	case !m.UniqueKey:

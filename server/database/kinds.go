@@ -29,6 +29,16 @@ func (c copier) list(tables []*Table) []*Table {
 	return all
 }
 
+func (c copier) keys(keys []*ForeignKey) []*ForeignKey {
+	all := slices.Clone(keys)
+	for i, key := range all {
+		to := *key
+		to.Columns, to.References, to.ReferencedColumns = c.all(key.Columns), c.table(key.References), c.all(key.ReferencedColumns)
+		all[i] = &to
+	}
+	return all
+}
+
 func (c copier) table(t *Table) *Table {
 	if t == nil || c.tables[t] != nil {
 		return c.tables[t]
@@ -40,12 +50,7 @@ func (c copier) table(t *Table) *Table {
 	for i, columns := range own.Unique {
 		own.Unique[i] = c.all(columns)
 	}
-	own.ForeignKeys = slices.Clone(t.ForeignKeys)
-	for i, key := range own.ForeignKeys {
-		to := *key
-		to.Columns, to.References, to.ReferencedColumns = c.all(key.Columns), c.table(key.References), c.all(key.ReferencedColumns)
-		own.ForeignKeys[i] = &to
-	}
+	own.ForeignKeys, own.PartitionKeys = c.keys(t.ForeignKeys), c.keys(t.PartitionKeys)
 	own.TextIndexes = slices.Clone(t.TextIndexes)
 	for i, index := range own.TextIndexes {
 		own.TextIndexes[i] = c.textIndex(index)

@@ -71,6 +71,9 @@ type Table struct {
 	// Unique are the unique constraints and indexes that hold for every row, without the primary key.
 	Unique      [][]*Column
 	ForeignKeys []*ForeignKey
+	// PartitionKeys are foreign keys to partitioned tables once more, as they lead to the rows of one partition: by them a
+	// deletion from the partition alone is followed.
+	PartitionKeys []*ForeignKey
 	// TextIndexes are the full-text indexes, in the order in which search tries them.
 	TextIndexes []*TextIndex
 	// Constraints tell which columns a violation is about, by the name that the engine gives it. They include checks,
@@ -97,6 +100,8 @@ type Table struct {
 	Privileges Privileges
 	// Partition reports whether the table is a part of another one, which has its rows too.
 	Partition bool
+	// ForeignParts reports whether partitions of the table are foreign tables: then it can have no key.
+	ForeignParts bool
 	// RowID is a pseudo-column by which the engine tells rows apart, for tables without a key; nil if the engine has
 	// none for this table. It puts rows in an order, and cannot be the key: VACUUM changes SQLite's rowid, and each
 	// update changes PostgreSQL's ctid.
@@ -254,6 +259,8 @@ type ForeignKey struct {
 	// OnDelete says what happens to the row when the row that it names is deleted. OnUpdate says what happens when that
 	// row's referenced columns change.
 	OnDelete, OnUpdate ReferentialAction
+	// Inherited reports whether a partition has the key from the partitioned table, whose key is about its rows too.
+	Inherited bool
 }
 
 // ReferentialAction says what a foreign key does to its rows when the row that they name is deleted or changed.

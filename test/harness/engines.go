@@ -52,7 +52,10 @@ func FurtherEngines() []Engine {
 	if !Whole() {
 		return nil
 	}
-	all := []Engine{{Name: contract.EnginePostgreSQL, Title: "PostgreSQL with other defaults", Product: PostgreSQL, Open: openWithOtherDefaults}}
+	all := []Engine{
+		{Name: contract.EnginePostgreSQL, Title: "PostgreSQL with other defaults", Product: PostgreSQL, Open: openWithOtherDefaults},
+		{Name: contract.EnginePostgreSQL, Title: "PostgreSQL with partitioned tables", Product: PostgreSQL, Open: openPartitioned},
+	}
 	for _, s := range databasetest.Further() {
 		name := contract.EngineMySQL
 		if s.Product == PostgreSQL {

@@ -120,6 +120,7 @@ func (d *db) statementError(ctx context.Context, err error) *database.Error {
 	}
 	e.Cause = forTheLog(answer)
 	switch class := answer.Code[:min(2, len(answer.Code))]; {
+	case ofForeign(e, answer):
 	case answer.Code == "57014":
 		e.Code, e.Message = database.Timeout, "the statement took longer than "+d.statementTimeout().String()
 	case aboutParameter(answer) && slices.Contains([]string{"42", "3F", "XX"}, class): // tsquery, hstore: the value's own syntax; regclass: no such table

@@ -74,6 +74,7 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 	}
 	d.seen.Store(&seen)
 	d.known.Store(i.known())
+	d.foreign.Store(i.foreign)
 	s.Notes = append(d.notes(), s.Notes...)
 	return s, nil
 }
@@ -107,6 +108,9 @@ func (d *db) notes() []string {
 	if d.unplaced.Load() {
 		notes = append(notes, "it has no ctid: rows of a table without a key have no order of their own")
 	}
+	if d.foreign.Load() {
+		notes = append(notes, "it has foreign tables: their servers commit by themselves, so that a change may stay there although its call failed, and its line in the journal and its idempotency key may be missing then")
+	}
 	return notes
 }
 
@@ -123,6 +127,8 @@ type introspection struct {
 	// by.
 	roots         map[uint32]uint32
 	partitionedBy map[uint32][]int32
+	// foreign reports whether the database has foreign tables, in any schema.
+	foreign bool
 }
 
 // known returns the maps in which violations are looked up.
@@ -143,7 +149,8 @@ func (i *introspection) known() *known {
 func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Schema, *introspection, error) {
 	s := &database.Schema{Engine: "PostgreSQL", HasSchemas: true, SearchPath: schemas}
 	var searchPath []string
-	if err := tx.QueryRow(ctx, databaseQuery).Scan(&s.Version, &s.Database, &searchPath); err != nil {
+	var foreign bool
+	if err := tx.QueryRow(ctx, databaseQuery).Scan(&s.Version, &s.Database, &searchPath, &foreign); err != nil {
 		return nil, nil, err
 	}
 	var err error
@@ -160,7 +167,7 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 	}
 	i := &introspection{
 		major: major, tables: map[uint32]*database.Table{}, columns: map[uint32]map[int32]*database.Column{}, outside: map[uint32]bool{},
-		roots: map[uint32]uint32{}, partitionedBy: map[uint32][]int32{},
+		roots: map[uint32]uint32{}, partitionedBy: map[uint32][]int32{}, foreign: foreign,
 	}
 	if err := i.readTables(ctx, tx, s.SearchPath); err != nil {
 		return nil, nil, err
@@ -172,6 +179,9 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 		}
 	}
 	for oid, table := range i.tables {
+		if root := i.tables[i.roots[oid]]; root != nil && table.Kind == database.ForeignTable {
+			root.ForeignParts = true
+		}
 		if i.outside[oid] {
 			s.Outside = append(s.Outside, table)
 		} else {
@@ -281,16 +291,22 @@ func (i *introspection) readForeignKeys(ctx context.Context, tx pgx.Tx, tables [
 	var name, onDelete, onUpdate string
 	var from, to uint32
 	var ours, theirs []int32
-	return each(ctx, tx, foreignKeysQuery, tables, []any{&name, &from, &ours, &to, &theirs, &onDelete, &onUpdate}, func() {
+	var inherited, toPartition bool
+	return each(ctx, tx, foreignKeysQuery, tables, []any{&name, &from, &ours, &to, &theirs, &onDelete, &onUpdate, &inherited, &toPartition}, func() {
 		// A key that leads to an unknown table leads to nothing that could be shown.
 		table, target := i.tables[from], i.tables[to]
 		columns, referenced := i.named(from, ours), i.named(to, theirs)
 		if table == nil || target == nil || columns == nil || referenced == nil {
 			return
 		}
-		table.ForeignKeys = append(table.ForeignKeys, &database.ForeignKey{
-			Name: name, Columns: columns, References: target, ReferencedColumns: referenced, OnDelete: actions[onDelete], OnUpdate: actions[onUpdate],
-		})
+		key := &database.ForeignKey{
+			Name: name, Columns: columns, References: target, ReferencedColumns: referenced, OnDelete: actions[onDelete], OnUpdate: actions[onUpdate], Inherited: inherited,
+		}
+		if toPartition {
+			table.PartitionKeys = append(table.PartitionKeys, key)
+		} else {
+			table.ForeignKeys = append(table.ForeignKeys, key)
+		}
 	})
 }
 

@@ -3,7 +3,8 @@ package postgres
 // Introspection's queries. The first takes no argument, tablesQuery takes the names of the schemas, and the others take
 // the tables that tablesQuery found.
 
-const databaseQuery = `SELECT current_setting('server_version'), current_database(), current_schemas(false)::text[]`
+const databaseQuery = `SELECT current_setting('server_version'), current_database(), current_schemas(false)::text[],
+  EXISTS (SELECT FROM pg_catalog.pg_foreign_table)`
 
 // tablesQuery finds the tables of the schemas, and tables outside of them whose foreign keys lead to a table that was
 // found. It asks whether updates (4), inserts (8) or deletions (16) reach a table, also through a rule or trigger; a
@@ -105,12 +106,14 @@ JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
 WHERE i.indrelid = ANY($1::oid[]) AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
 ORDER BY i.indrelid, x.relname`
 
-// foreignKeysQuery leaves out the constraints that PostgreSQL makes for each partition of a referenced table.
+// foreignKeysQuery tells apart the constraints that a partition has from its table, and those that PostgreSQL makes for each
+// partition of a referenced table.
 const foreignKeysQuery = `
-SELECT f.conname, f.conrelid, f.conkey::int4[], f.confrelid, f.confkey::int4[], f.confdeltype::text, f.confupdtype::text
+SELECT f.conname, f.conrelid, f.conkey::int4[], f.confrelid, f.confkey::int4[], f.confdeltype::text, f.confupdtype::text,
+       p.oid IS NOT NULL AND p.conrelid <> f.conrelid, p.oid IS NOT NULL AND p.conrelid = f.conrelid
 FROM pg_catalog.pg_constraint f
 LEFT JOIN pg_catalog.pg_constraint p ON p.oid = f.conparentid
-WHERE f.conrelid = ANY($1::oid[]) AND f.contype = 'f' AND (p.oid IS NULL OR p.conrelid <> f.conrelid)
+WHERE f.conrelid = ANY($1::oid[]) AND f.contype = 'f'
 ORDER BY f.conrelid, f.conname`
 
 // constraintsQuery finds what violations can be about: constraints, except the ones that only mark a column NOT NULL, and

@@ -48,6 +48,8 @@ type db struct {
 	// unadvised is set once the database turned out not to have advisory locks, unplaced once it turned out not to have ctid, and
 	// placed once it was asked for that.
 	unadvised, unplaced, placed atomic.Bool
+	// foreign is set if the database has foreign tables.
+	foreign atomic.Bool
 	// sessions are the open connections, so that Close can end their work.
 	sessions sync.Map
 	// servers are the servers that connections have led to.

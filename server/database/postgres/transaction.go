@@ -122,10 +122,18 @@ func (t *transaction) commit(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
+	if t.db.mayHaveTaken(err) {
+		t.leave(ctx)
+		return uncertain(err)
+	}
 	if answered(err) || !t.delivered || s.c != nil && endedByServer(err) {
 		t.leave(ctx) // a row that waited was refused
 		return t.explain(ctx, s, err)
 	}
+	return uncertain(err)
+}
+
+func uncertain(err error) *database.Error {
 	return &database.Error{
 		Code: database.Uncertain, Reason: contract.ReasonUnreachable, Cause: err,
 		Message: "the connection to the database broke off while the change was being committed; it may or may not have been made",
