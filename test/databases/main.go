@@ -59,10 +59,12 @@ var kinds = []kind{
 	{name: "postgres14", title: "PostgreSQL 14", product: "PostgreSQL", open: func(p string) engine { return postgres{unpacked{}, p, "14"} }},
 	{name: "pgvector", title: "PostgreSQL with pgvector", product: "PostgreSQL", open: func(p string) engine { return newPGVector(p) }},
 	{name: "pgbouncer", title: "PgBouncer", product: "PostgreSQL", open: func(p string) engine { return pgBouncer{in(p, "pgbouncer", true), ""} }},
+	{name: "pgpool", title: "Pgpool-II", product: "PostgreSQL", open: func(p string) engine { return pgpool{in(p, "pgpool2", false), ""} }},
 	{name: "mariadb-sid", title: "MariaDB of Debian sid", product: "MariaDB", open: func(p string) engine { return newestMariaDB(p) }},
 	{name: "mysql", title: "MySQL", product: "MySQL", open: func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
 	{name: "vitess", title: "Vitess", product: "MySQL", built: true, shards: true, open: func(p string) engine { return newVitess(p) }},
 	{name: "galera", title: "Galera", open: func(p string) engine { return galera{newMariaDB(p)} }},
+	{name: "spider", title: "Spider", open: func(p string) engine { return newSpider(p) }},
 	{name: "standby", title: "PostgreSQL's standby", open: func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
 }
 
@@ -80,6 +82,7 @@ type follower interface {
 
 func (y standby) following(primary string) engine   { return standby{y.postgres, primary} }
 func (b pgBouncer) following(primary string) engine { return pgBouncer{b.unpacked, primary} }
+func (p pgpool) following(primary string) engine    { return pgpool{p.unpacked, primary} }
 
 // openKind returns the engine of a name.
 func openKind(name, primary string) (kind, engine, error) {
