@@ -22,7 +22,7 @@ create table shop.note (id int primary key, item_id int, body varchar(20));
 insert into shop.item values (1, 'one', 10, 'a'), (2, 'two', 20, 'b'), (3, 'three', 30, 'a'), (4, 'four', 40, 'b'), (5, 'five', null, 'a');
 insert into shop.note values (1, 2, 'of two');`
 	for i, uri := range uris[1:] {
-		harness.On(t, uri, tables+";")
+		harness.On(t, uri+"mysql", tables+";")
 		u, err := url.Parse(uri)
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ insert into shop.note values (1, 2, 'of two');`
 		front = fmt.Sprintf("create server node%d foreign data wrapper mysql options (host '%s', port %s, user '%s', password '%s', database 'shop');\n",
 			i+2, u.Hostname(), u.Port(), u.User.Username(), password) + front
 	}
-	harness.On(t, uris[0], front)
+	harness.On(t, uris[0]+"mysql", front)
 	database := harness.Database{Connection: map[string][]byte{"uri": []byte(uris[0] + "shop")}}
 	all := contract.Token{Namespace: "test", Name: "root", Hashes: []string{contract.HashToken(root)}, Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}}}}
 	models := []contract.Model{
