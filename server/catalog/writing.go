@@ -45,7 +45,7 @@ func (m *Model) whyNoWrite() string {
 	case !m.Table.Writable && m.Table.Kind == database.ForeignTable:
 		return "the foreign table " + m.Table.String() + " takes no changes (its option updatable, or what its wrapper can do)."
 	case !m.Table.Writable:
-		return "the database cannot undo a change of " + m.Table.String() + ", because its storage engine has no transactions."
+		return "the database cannot undo a change of " + m.Table.String() + ", because its storage engine has no transactions, or no savepoints in them."
 	}
 	return ""
 }
@@ -116,7 +116,7 @@ func (m *Model) whyNoRow() string {
 	}
 	switch {
 	case !m.UniqueKey && (m.Table.Kind == database.ForeignTable || m.Table.ForeignParts):
-		return "the database cannot keep a key of foreign tables unique, also where they are partitions. Rows are changed through an endpoint on the server that has them, or by an action with SQL."
+		return "the database cannot keep a key of foreign tables unique, also where they are partitions. Rows are changed through an endpoint on the server that has them."
 	case len(m.Key) == 0:
 		return NoKey
 	case !m.UniqueKey:

@@ -9,7 +9,7 @@
 //
 // COMMAND finds the URIs of users who may do everything in MCP_TEST_POSTGRES and MCP_TEST_MARIADB; a server that is
 // named there already is used, and no other is started. With -further, other releases, engines and a pooler run as well
-// (MCP_TEST_FURTHER, see package databasetest), and with -all also what is built from source; what is not installed is named there, with the reason. A data folder
+// (MCP_TEST_FURTHER, see package databasetest), and with -all also what is built from source or much like another one; what is not installed is named there, with the reason. A data folder
 // that holds a server is used again; run without one takes a folder that is removed in the end, and keeps a folder for
 // each server in it. Without a port a free one is taken.
 //
@@ -46,8 +46,8 @@ type kind struct {
 	// product names the engine to the tests, which know its behaviour by it; "" if run does not start it.
 	product string
 	open    func(project string) engine
-	// built reports whether it is built from source, which takes minutes: only -all has it.
-	built bool
+	// long reports whether it is built from source, or much like another one: only -all has it.
+	long bool
 	// shards reports whether tests also run on databases of several shards.
 	shards bool
 }
@@ -59,19 +59,21 @@ var kinds = []kind{
 	{name: "postgres14", title: "PostgreSQL 14", product: "PostgreSQL", open: func(p string) engine { return postgres{unpacked{}, p, "14"} }},
 	{name: "pgvector", title: "PostgreSQL with pgvector", product: "PostgreSQL", open: func(p string) engine { return newPGVector(p) }},
 	{name: "pgbouncer", title: "PgBouncer", product: "PostgreSQL", open: func(p string) engine { return pgBouncer{in(p, "pgbouncer", true), ""} }},
+	{name: "pgpool", title: "Pgpool-II", product: "PostgreSQL", long: true, open: func(p string) engine { return pgpool{in(p, "pgpool2", false), ""} }},
 	{name: "mariadb-sid", title: "MariaDB of Debian sid", product: "MariaDB", open: func(p string) engine { return newestMariaDB(p) }},
 	{name: "mysql", title: "MySQL", product: "MySQL", open: func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
-	{name: "vitess", title: "Vitess", product: "MySQL", built: true, shards: true, open: func(p string) engine { return newVitess(p) }},
+	{name: "vitess", title: "Vitess", product: "MySQL", long: true, shards: true, open: func(p string) engine { return newVitess(p) }},
 	{name: "galera", title: "Galera", open: func(p string) engine { return galera{newMariaDB(p)} }},
+	{name: "spider", title: "Spider", open: func(p string) engine { return newSpider(p) }},
 	{name: "standby", title: "PostgreSQL's standby", open: func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
 }
 
 // scope says which servers are meant beside those that every suite runs on: other releases and engines, and those of them that
-// are built from source.
-type scope struct{ further, built bool }
+// take long.
+type scope struct{ further, long bool }
 
 // has reports whether a kind is meant that is not one of every suite's.
-func (s scope) has(k kind) bool { return s.further && (s.built || !k.built) }
+func (s scope) has(k kind) bool { return s.further && (s.long || !k.long) }
 
 // follower is an engine that stands before or behind another server, whose URI it is given.
 type follower interface {
@@ -80,6 +82,7 @@ type follower interface {
 
 func (y standby) following(primary string) engine   { return standby{y.postgres, primary} }
 func (b pgBouncer) following(primary string) engine { return pgBouncer{b.unpacked, primary} }
+func (p pgpool) following(primary string) engine    { return pgpool{p.unpacked, primary} }
 
 // openKind returns the engine of a name.
 func openKind(name, primary string) (kind, engine, error) {
@@ -108,7 +111,7 @@ func command(args []string) error {
 	port := flags.Int("port", 0, "port; 0 takes a free one")
 	primary := flags.String("primary", "", "the URI of the server that a standby or a pooler is for")
 	further := flags.Bool("further", false, "with install and run: the other releases and engines as well")
-	all := flags.Bool("all", false, "with install and run: those as well that are built from source, which takes minutes")
+	all := flags.Bool("all", false, "with install and run: those as well that are built from source, which takes minutes, or much like another one")
 	_ = flags.Parse(args[1:]) // it exits if it fails
 	switch {
 	case args[0] == "install":

@@ -18,17 +18,17 @@ func (b pgBouncer) find() string  { return b.unpacked.find("pgbouncer") }
 func (pgBouncer) halt() string    { return haltProcesses }
 func (pgBouncer) crash() string   { return killProcesses }
 
-// behind is the server that it stands before.
-func (b pgBouncer) behind() (*url.URL, error) {
-	u, err := url.Parse(b.primary)
-	if err != nil || b.primary == "" {
-		return nil, errors.New("PgBouncer needs -primary, the URI of the PostgreSQL behind it")
+// serverBehind is the server that a pooler stands before.
+func serverBehind(primary string) (*url.URL, error) {
+	u, err := url.Parse(primary)
+	if err != nil || primary == "" {
+		return nil, errors.New("a pooler needs -primary, the URI of the PostgreSQL behind it")
 	}
 	return u, nil
 }
 
 func (b pgBouncer) initialise(s *server, _ string) error {
-	u, err := b.behind()
+	u, err := serverBehind(b.primary)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (b pgBouncer) initialise(s *server, _ string) error {
 func (pgBouncer) running(s *server) (int, error) { return s.process() }
 
 func (b pgBouncer) launch(s *server, port int) error {
-	u, err := b.behind()
+	u, err := serverBehind(b.primary)
 	if err != nil {
 		return err
 	}

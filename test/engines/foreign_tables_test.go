@@ -2,6 +2,7 @@ package engines
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,51 +64,83 @@ func TestForeignTables(t *testing.T) {
 			"HERE", fmt.Sprintf("host '%s', port '%d', dbname '%s'", far.Host, far.Port, far.Database), "WHO", fmt.Sprintf("user '%s', password '%s'", far.User, far.Password),
 		).Replace(before)
 		database, plain := engine.Open(t, script)
-		s := &suite{engine, harness.Serve(t, database, foreign(), tokens(), withAudit), plain}
+		s := &suite{engine, harness.Serve(t, database, foreign(), tokens(), withAudit, keeping), plain}
 		remote := &suite{Engine: engine, plain: there}
-		for name, test := range foreignCases {
-			_ = name
-			_ = test
-		}
-		for _, c := range [][2]string{
-			{"list_visitor", `{"order_by":["-name"],"filters":{"region":"far"}}`},
-			{"aggregate_visitor", `{"group_by":["region"],"measures":{"n":{"count":"*"},"v":{"sum":"visits"}}}`},
-			{"get_visitor", `{"id":2}`},
-			{"list_visit", `{"order_by":["id"],"fields":["id","note","visitor__name"]}`},
-			{"list_visitor", `{"filters":{"visit_by_visitor__any":{"note":"second"}}}`},
-			{"aggregate_visit", `{"group_by":["region"],"measures":{"n":{"count":"*"}}}`},
-			{"create_visitor", `{"data":{"id":4,"name":"Di","region":"far"}}`},
-			{"create_visitor", `{"data":{"id":4,"name":"Di","region":"far"}}`},
-			{"create_visitor", `{"data":{"id":5,"name":"Di","region":"far","visits":-1}}`},
-			{"create_visitor", `{"data":{"id":5,"region":"far"}}`},
-			{"create_visit", `{"data":{"id":10,"region":"far","note":"x"}}`},
-			{"create_visit", `{"data":{"id":11,"region":"near","note":"x"}}`},
-			{"create_visit", `{"data":{"id":12,"region":"other","note":"x"}}`},
-			{"create_visit", `{"data":{"id":13,"region":"far","visitor_id":77},"dry_run":true}`},
-			{"create_visit", `{"data":{"id":13,"region":"far","visitor_id":77}}`},
-			{"bulk_create_visitor", `{"items":[{"data":{"id":20,"name":"Ed","region":"far"}},{"data":{"id":1,"name":"Ed","region":"far"}}]}`},
-			{"bulk_visitor", `{"items":[{"data":{"id":20,"name":"Ed","region":"far"}},{"data":{"id":1,"name":"Ed","region":"far"}}]}`},
-			{"transact", `{"steps":[{"tool":"create_visitor","arguments":{"data":{"id":30,"name":"Flo","region":"far"}}},{"tool":"create_visit","arguments":{"data":{"id":31,"region":"other"}}}]}`},
-			{"update_visitor", `{"id":1,"data":{"name":"x"}}`},
-			{"delete_visitor", `{"id":1}`},
-			{"action_visitor", `{"action":"welcome","ids":[1,2]}`},
-			{"create_visitor_kept", `{"data":{"id":99,"name":"x"}}`},
-			{"list_gone", `{}`}, {"list_away", `{}`}, {"create_away", `{"data":{"id":1}}`}, {"list_closed", `{}`},
-			{"describe_visit", `{}`},
-			{"describe_visitor", `{}`},
-		} {
-			text, isError := s.endpoint.Call(secret("root"), c[0], c[1])
-			t.Log(c, isError, text)
-		}
-		t.Log(s.endpoint.Call(secret("clerk"), "list_visitor", `{}`))
-		t.Log(s.endpoint.Call(secret("clerk"), "create_visitor", `{"data":{"id":40,"name":"Gus","region":"far"}}`))
-		t.Log(remote.sql(t, "select id from visitor order by id"))
-		t.Log(s.operations(t, "root"))
-		for _, m := range s.endpoint.Status().Models {
-			t.Logf("%+v", m)
-		}
-		t.Logf("%+v", s.endpoint.Status().Database)
+		s.readsForeign(t)
+		s.writesForeign(t, remote)
+		s.tells(t, messagesOfForeignTables)
+		s.check(t, "what is not offered, and why", func(t *testing.T) {
+			keyless := "No update or delete: the database cannot keep a key of foreign tables unique, also where they are partitions. Rows are changed through an endpoint on the server that has them."
+			for model, note := range map[string]string{
+				"visitor": keyless, "visit": keyless,
+				"visitor_kept": "Read-only: the foreign table public.visitor_kept takes no changes (its option updatable, or what its wrapper can do).",
+			} {
+				i := slices.IndexFunc(s.endpoint.Status().Models, func(m contract.ModelStatus) bool { return m.Name == model })
+				if got := s.endpoint.Status().Models[i].Notes; !slices.Contains(got, note) {
+					t.Errorf("%s: the notes are %q, want %q", model, got, note)
+				}
+			}
+			for _, tool := range []string{"update_visitor", "delete_visit", "action_visitor", "create_visitor_kept"} {
+				s.fails(t, "root", tool, `{"id":1}`, "permission_denied")
+			}
+			if notes := fmt.Sprint(s.endpoint.Status().Database.Notes); !strings.Contains(notes, "their servers commit by themselves") {
+				t.Errorf("the notes of the database are %s", notes)
+			}
+		})
 	}
 }
 
-var foreignCases = map[string]func(*testing.T){}
+func (s *suite) readsForeign(t *testing.T) {
+	t.Helper()
+	s.check(t, "rows, groups and relations of both servers", func(t *testing.T) {
+		want(t, s.ok(t, "root", "list_visitor", `{"order_by":["-name"],"filters":{"region":"far"},"fields":["id"]}`), `[{"id":3},{"id":2}]`, "results")
+		want(t, s.ok(t, "root", "aggregate_visitor", `{"group_by":["region"],"measures":{"n":{"count":"*"},"v":{"sum":"visits"}}}`),
+			`[{"region":"far","n":2,"v":1},{"region":"near","n":1,"v":3}]`, "results")
+		want(t, s.ok(t, "root", "get_visitor", `{"id":2}`), `"Bob"`, "name")
+		want(t, s.ok(t, "root", "list_visit", `{"order_by":["id"],"fields":["id","visitor__name"]}`), `[{"id":1,"visitor__name":"Ann"},{"id":2,"visitor__name":"Ann"}]`, "results")
+		want(t, s.ok(t, "root", "list_visitor", `{"filters":{"visit_by_visitor__any":{"note":"second"}},"fields":["id"]}`), `[{"id":1}]`, "results")
+		want(t, s.ok(t, "root", "aggregate_visit", `{"group_by":["region"],"measures":{"n":{"count":"*"}}}`), `[{"region":"far","n":1},{"region":"near","n":1}]`, "results")
+		want(t, s.ok(t, "clerk", "list_visitor", `{"fields":["id"],"order_by":["id"]}`), `[{"id":2},{"id":3}]`, "results")
+	})
+}
+
+func (s *suite) writesForeign(t *testing.T, remote *suite) {
+	t.Helper()
+	s.check(t, "a row lies on the server of its partition, and what fails leaves nothing there", func(t *testing.T) {
+		want(t, s.ok(t, "root", "create_visitor", `{"data":{"id":4,"name":"Di","region":"far"},"idempotency_key":"once-4"}`), `0`, "object", "visits")
+		s.ok(t, "root", "create_visitor", `{"data":{"id":4,"name":"Di","region":"far"},"idempotency_key":"once-4"}`)
+		s.ok(t, "root", "create_visit", `{"data":{"id":10,"region":"far"}}`)
+		s.ok(t, "root", "create_visit", `{"data":{"id":11,"region":"near"}}`)
+		remote.holds(t, "select id from visit_far order by id", "2 10")
+		s.holds(t, "select id from visit_near order by id", "1 11")
+		s.ok(t, "root", "create_visitor", `{"data":{"id":5,"name":"Ed","region":"far"},"dry_run":true}`)
+		s.fails(t, "root", "transact", `{"steps":[{"tool":"create_visitor","arguments":{"data":{"id":30,"name":"Flo","region":"far"}}},{"tool":"create_visit","arguments":{"data":{"id":31,"region":"other"}}}]}`, "validation_error")
+		s.ok(t, "root", "bulk_visitor", `{"operation":"create","items":[{"data":{"id":20,"name":"Gus","region":"far"}},{"data":{"id":21,"name":"Hal","region":"far"}}]}`)
+		remote.holds(t, "select id from visitor order by id", "1 2 3 4 20 21")
+	})
+	s.check(t, "a server that refuses at the commit leaves it open what was committed", func(t *testing.T) {
+		told := s.fails(t, "root", "create_visit", `{"data":{"id":13,"region":"far","visitor_id":77}}`, "unavailable")
+		if message := fmt.Sprint(told["error"]); !strings.Contains(message, "it is not known whether it took hold") {
+			t.Errorf("got %s", message)
+		}
+		remote.holds(t, "select count(*) from visit_far where id = 13", "0")
+	})
+}
+
+var messagesOfForeignTables = []messageRow{
+	{token: "root", tool: "create_visitor", arguments: `{"data":{"id":1,"name":"x","region":"far"}}`,
+		want: `__all__: some value must be unique, and another row has it`},
+	{token: "root", tool: "create_visitor", arguments: `{"data":{"id":9,"name":"x","region":"far","visits":-1}}`,
+		want: `__all__: the value does not meet a rule of the database`},
+	{token: "root", tool: "create_visit", arguments: `{"data":{"id":9,"region":"other"}}`,
+		want: `region: the database has no partition for this value`},
+	{token: "clerk", tool: "create_visitor", arguments: `{"data":{"id":9,"name":"x","region":"far"}}`,
+		want: `a row cannot be added: visitor has no key, so that it cannot be checked whether you may see the new row`},
+	{token: "root", tool: "list_gone", arguments: `{}`, want: `a foreign table does not fit the table behind it; whoever administers the database must change one of the two`},
+	{token: "root", tool: "list_away", arguments: `{}`, want: `the server behind a foreign table cannot be reached, and nothing was changed; try again in a few seconds`},
+	{token: "root", tool: "create_away", arguments: `{"data":{"id":1}}`, want: `the server behind a foreign table cannot be reached, and nothing was changed; try again in a few seconds`},
+	{token: "root", tool: "list_closed", arguments: `{}`, want: `the database user of this endpoint may not do that, and trying again will not help; whoever administers the database can grant it`},
+}
+
+// keeping keeps the answers of calls with an idempotency key.
+func keeping(c *contract.Config) { c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_answers"} }

@@ -177,11 +177,11 @@ func (i *introspection) sortTables(s *database.Schema) {
 	}
 }
 
-// readTables finds the tables. A table whose engine has no transactions is never Writable, because its changes could
-// not be undone after a dry run, a refused row or a failed item of a bulk.
+// readTables finds the tables. A table whose engine has no transactions, or no savepoints in them (Spider), is never Writable, because
+// its changes could not be undone after a dry run, a refused row or a failed item of a bulk.
 func (i *introspection) readTables(ctx context.Context) error {
 	return i.ask(ctx, tablesQuery, func(schema string, v []string) {
-		t := &database.Table{Schema: schema, Name: v[1], Kind: database.BaseTable, Comment: v[3], Writable: v[4] == "YES"}
+		t := &database.Table{Schema: schema, Name: v[1], Kind: database.BaseTable, Comment: v[3], Writable: v[4] == "YES" && v[5] == "YES"}
 		if v[2] == "VIEW" {
 			t.Kind = database.View
 		}

@@ -12,6 +12,10 @@ import (
 // Foreign tables lie on other servers, which our server asks in a session and a transaction of its own for each of them. Errors from
 // there look like its own, except for the function that raised them.
 
+// foreignNote is what a status says of a database with foreign tables.
+const foreignNote = "it has foreign tables: their servers commit by themselves, so that a change may stay there although its call failed, " +
+	"and its line in the journal and its idempotency key may be missing then"
+
 // ofForeign says why a statement failed that the other server of a foreign table was asked for; false if the error is not from there.
 func ofForeign(e *database.Error, answer *pgconn.PgError) bool {
 	class := answer.Code[:min(2, len(answer.Code))]

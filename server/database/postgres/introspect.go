@@ -108,9 +108,6 @@ func (d *db) notes() []string {
 	if d.unplaced.Load() {
 		notes = append(notes, "it has no ctid: rows of a table without a key have no order of their own")
 	}
-	if d.foreign.Load() {
-		notes = append(notes, "it has foreign tables: their servers commit by themselves, so that a change may stay there although its call failed, and its line in the journal and its idempotency key may be missing then")
-	}
 	return notes
 }
 
@@ -154,6 +151,9 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 		return nil, nil, err
 	}
 	var err error
+	if foreign {
+		s.Note(foreignNote)
+	}
 	if s.MissingSchemas, err = missingSchemas(ctx, tx, schemas); err != nil {
 		return nil, nil, err
 	}
