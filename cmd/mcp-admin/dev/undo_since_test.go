@@ -51,6 +51,7 @@ func TestThePageWaitsForPeopleToTakeACallBack(t *testing.T) {
 	clerk := tokenIn(t, state, "clerk")
 	call(t, printed, clerk, "update_product", `{"id":3,"data":{"price":"1.80"}}`)
 	change := shownAt(t, wants(t, b, "e/shop/shop/activity", http.StatusOK), "update_product")
+	wants(t, b, change+"/undo", http.StatusOK, "Other people must allow it first, by the policy <bdi>no-way-back</bdi>.")
 	code, text := b.Submit(change + "/undo")
 	if code != http.StatusOK || !strings.Contains(text, "It waits for approval") || strings.Contains(text, "nothing left to take back") {
 		t.Fatalf("%d, and it does not say that it waits:\n%s", code, text)
