@@ -40,7 +40,11 @@ func (d mysql) gathers() bool         { return d.shards }
 // deleteFrom names the alias in the only form that MariaDB before 11.6 accepts.
 func (mysql) deleteFrom() string { return "DELETE t0 FROM " }
 
-func (mysql) output(w *writer, c *database.Column) {
+func (d mysql) output(w *writer, c *database.Column) {
+	if c.Kind == database.Integer || c.Kind == database.Boolean {
+		d.number64(w, c.Unsigned, func() { w.column(c) })
+		return
+	}
 	if isGeometry(c) {
 		w.text("CONCAT(CASE ST_SRID(")
 		w.column(c)

@@ -38,9 +38,13 @@ func (d mysql) groupKey(w *writer, key database.GroupKey) {
 			d.binary(w, column)
 			return
 		}
+		if key.Column.Kind == database.Integer || key.Column.Kind == database.Boolean {
+			d.number64(w, key.Column.Unsigned, column)
+			return
+		}
 		column()
 	case database.YearPart:
-		d.number64(w, func() { w.around("YEAR(", column, ")") })
+		d.number64(w, false, func() { w.around("YEAR(", column, ")") })
 	case database.QuarterPart:
 		w.text("CONCAT(")
 		format("%Y")
@@ -54,26 +58,29 @@ func (d mysql) groupKey(w *writer, key database.GroupKey) {
 	case database.HourPart:
 		format("%Y-%m-%dT%H")
 	case database.WeekdayPart:
-		d.number64(w, func() { w.around("WEEKDAY(", column, ") + 1") })
+		d.number64(w, false, func() { w.around("WEEKDAY(", column, ") + 1") })
 	case database.QuarterOfYearPart:
-		d.number64(w, func() { w.around("NULLIF(QUARTER(", column, "), 0)") })
+		d.number64(w, false, func() { w.around("NULLIF(QUARTER(", column, "), 0)") })
 	case database.MonthOfYearPart:
-		d.number64(w, func() { w.around("NULLIF(MONTH(", column, "), 0)") })
+		d.number64(w, false, func() { w.around("NULLIF(MONTH(", column, "), 0)") })
 	case database.HourOfDayPart:
-		d.number64(w, func() { w.around("HOUR(", column, ")") })
+		d.number64(w, false, func() { w.around("HOUR(", column, ")") })
 	case database.PrefixPart:
 		d.binary(w, func() { w.around("LEFT(", column, ", "+strconv.Itoa(key.Length)+")") })
 	}
 }
 
-// number64 gives a computed number the type that vtgate takes it for: it writes the values of rows in the types that servers give
-// them, and names its own, so that a client reads the wrong bytes where the two differ in length.
-func (d mysql) number64(w *writer, write func()) {
-	if !d.shards {
+// number64 gives a whole number the type that vtgate takes it for: it writes the values of rows in the types that servers give them,
+// and names its own in what it puts together of several shards, so that a client reads the wrong bytes where the two differ in length.
+func (d mysql) number64(w *writer, unsigned bool, write func()) {
+	switch {
+	case !d.shards:
 		write()
-		return
+	case unsigned:
+		w.around("CAST(", write, " AS UNSIGNED)")
+	default:
+		w.around("CAST(", write, " AS SIGNED)")
 	}
-	w.around("CAST(", write, " AS SIGNED)")
 }
 
 // around writes something between two texts.
