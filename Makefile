@@ -88,7 +88,7 @@ test-engines: more-databases ## Run the data side's behavioural suite on every e
 	@$(more_databases) $(suites) -rest engines
 
 .PHONY: test-engines-all
-test-engines-all: ## Run it on what is built from source as well: Vitess, on one shard and on two (building takes minutes)
+test-engines-all: ## Run it on Pgpool-II as well, and on what is built from source: Vitess, on one shard and on two (building takes minutes)
 	@go run ./test/databases install -all
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
