@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,33 @@ func TestDatabaseThatGoesAwayAndComesBack(t *testing.T) {
 		t.Errorf("the tools while the database is away: %d %s", status, answer)
 	}
 	r.away.Store(false)
+	r.until("connected", func(s contract.Status) bool { return s.Database.Reason == contract.ReasonConnected })
+	if status, answer := r.post(listBooks); status != 200 || !strings.Contains(answer, "Solaris") {
+		t.Errorf("a call: %d %s", status, answer)
+	}
+}
+
+func TestAFileThatIsMovedAwayAndComesBack(t *testing.T) {
+	t.Parallel()
+	path := ""
+	r := start(t, func(s *server.Server, _ *running) { path = s.SQLiteFile })
+	r.apply(source.Update{Config: config(1)})
+	r.untilReady()
+	if err := os.Rename(path, path+".away"); err != nil {
+		t.Fatal(err)
+	}
+	r.get("/status?look=now")
+	s := r.until("unreachable", func(s contract.Status) bool { return s.Database.Reason == contract.ReasonUnreachable })
+	if !strings.Contains(s.Database.Message, "it is gone") {
+		t.Errorf("the status is %+v", s.Database)
+	}
+	if status, answer := r.post(listBooks); status != 200 || !strings.Contains(answer, "unavailable") {
+		t.Errorf("a call: %d %s", status, answer)
+	}
+	if err := os.Rename(path+".away", path); err != nil {
+		t.Fatal(err)
+	}
+	r.get("/status?look=now")
 	r.until("connected", func(s contract.Status) bool { return s.Database.Reason == contract.ReasonConnected })
 	if status, answer := r.post(listBooks); status != 200 || !strings.Contains(answer, "Solaris") {
 		t.Errorf("a call: %d %s", status, answer)

@@ -53,7 +53,9 @@ func (w *world) testPageUndo(t *testing.T) {
 		t.Errorf("%d %s", code, text)
 	}
 	total("40")
-	w.shows(b, strings.TrimPrefix(regexp.MustCompile(`href="[^"]*/(e/shop/shop/activity/\d+)">the call that did it`).FindStringSubmatch(text)[1], "/"), "undo by", "Take it back")
+	undoing := regexp.MustCompile(`href="[^"]*/(e/shop/shop/activity/\d+)">the call that did it`).FindStringSubmatch(text)[1]
+	w.shows(b, undoing, "undo by", "Take it back", "The rows stand in its steps.")
+	w.shows(b, change, "Taken back at ", undoing)
 	w.shows(b, change+"/undo", "<strong><bdi>conflict</bdi></strong>", "As the call left it")
 	var events corev1.EventList
 	w.check(w.k8s.List(t.Context(), &events, client.InNamespace("shop")))
@@ -66,7 +68,7 @@ func (w *world) testPageUndo(t *testing.T) {
 	if told != 1 {
 		t.Errorf("%d events tell of it", told)
 	}
-	w.testPageUndoOfTheRevoked(t, b, change)
+	w.testPageUndoOfTheRevoked(t, b, undoing, change)
 }
 
 // The page of somebody who may read logs, and then the Secret, and then connect to pods.
@@ -118,10 +120,10 @@ func (w *world) lost(b *pagetest.Browser, path string) (code int, text string) {
 }
 
 // A token that was revoked takes nothing back: the page says so, and leads to what lets it in again.
-func (w *world) testPageUndoOfTheRevoked(t *testing.T, b *pagetest.Browser, change string) {
+func (w *world) testPageUndoOfTheRevoked(t *testing.T, b *pagetest.Browser, undoing, change string) {
 	b.Submit("e/shop/shop/acts/revoke?token=agent")
 	w.shows(b, "e/shop/shop/acts/revoke/done?token=agent", "Done: every pod refuses it.")
-	for _, path := range []string{change, change + "/undo"} {
+	for _, path := range []string{undoing, change + "/undo"} {
 		w.shows(b, path, "MCPToken shop/agent is not active, and only with it the call can be taken back.", "acts/activate?token=shop%2fagent")
 		if _, text := b.Get(path); strings.Contains(text, "See what it would do") || strings.Contains(text, `<form method="post">`) {
 			t.Errorf("%s offers what cannot be done", path)

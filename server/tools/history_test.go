@@ -64,6 +64,19 @@ func TestHistoryIsOfTheRowThatIsThereNewestFirst(t *testing.T) {
 	}
 }
 
+// Of one call, history tells only what that changed.
+func TestHistoryOfOneCall(t *testing.T) {
+	l := newLibrary(t)
+	l.record("update", "1", `{"title":{"before":"Dune","after":"Doon"}}`)
+	l.execute(`UPDATE mcp_audit SET "call" = 'FIRST'`)
+	l.record("update", "1", `{"title":{"before":"Doon","after":"Dune"}}`)
+	for call, want := range map[string]int{"FIRST": 1, "OTHER": 0, "": 2} {
+		if got := l.history(readerText, "history_book", `{"id":1,"call":"`+call+`"}`); len(got) != want {
+			t.Errorf("call %q: %v, want %d entries", call, got, want)
+		}
+	}
+}
+
 // A row that was deleted here and put there again by other means is another one.
 func TestHistoryOfARowThatCameBack(t *testing.T) {
 	l := newLibrary(t)

@@ -15,7 +15,7 @@ func TestJournal(t *testing.T) {
 	if got := l.one(entry); got != "shop/owner|update|book|book|1|Dune Messiah|changed title, isbn, upper_title, version" {
 		t.Errorf("the entry is %s", got)
 	}
-	want := `{"isbn":{"before":"111","after":null},"title":{"before":"Dune","after":"Dune Messiah"},"upper_title":{"before":"DUNE","after":"DUNE MESSIAH"},"version":{"before":1,"after":2}}`
+	want := `{"isbn":{"before":"111","after":null},"title":{"before":"Dune","after":"Dune Messiah"},"upper_title":{"before":"DUNE","after":"DUNE MESSIAH","aside":true},"version":{"before":1,"after":2,"aside":true}}`
 	if got := l.one(changes); got != want {
 		t.Errorf("the changes are %s", got)
 	}

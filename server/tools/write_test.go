@@ -62,7 +62,7 @@ func TestWithoutTheRightToViewNoRowIsShown(t *testing.T) {
 	if answer := l.mustWithoutCall(adderText, "create_author", `{"data":{"name":"Lem"}}`); !reflect.DeepEqual(answer, map[string]any{"success": true, "id": 3.0}) {
 		t.Errorf("create answers %v", answer)
 	}
-	if answer := l.mustWithoutCall(deleterText, "delete_shelf", `{"id":3}`); !reflect.DeepEqual(answer, map[string]any{"success": true, "message": "Deleted shelf 3"}) {
+	if answer := l.mustWithoutCall(deleterText, "delete_shelf", `{"id":3}`); !reflect.DeepEqual(answer, map[string]any{"success": true, "message": "Deleted shelf 3", "undo": "not possible: you may not create all of these rows again"}) {
 		t.Errorf("delete answers %v", answer)
 	}
 	if r := l.call(deleterText, "delete_book", `{"id":1,"expected_version":3}`); r.Code != call.CodeConflict || strings.Contains(string(r.Text), "Dune") {

@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -120,6 +121,7 @@ func modelsOn(engine harness.Engine) []contract.Model {
 	if !engine.Shards {
 		return all
 	}
+	all = slices.DeleteFunc(all, func(m contract.Model) bool { return m.Name == "overview" }) // it knows no views
 	relations := map[string][]contract.Relation{
 		"author":   {{Name: "country", Columns: []string{"country_id"}, Model: "country"}},
 		"book":     {{Name: "author", Columns: []string{"author_id"}, Model: "author"}, {Name: "editor", Columns: []string{"editor_id"}, Model: "author"}},

@@ -87,6 +87,11 @@ for (const screen of work.screens ?? []) {
     }
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     check(wider <= 0, `${name} is wider than the window by ${wider} pixels`);
+    const over = await page.$$eval('svg.chain .link', (boxes) => boxes.flatMap((box) => {
+      const edge = box.querySelector('rect').getBBox();
+      return [...box.querySelectorAll('text')].filter((text) => text.getBBox().x + text.getBBox().width > edge.x + edge.width).map((text) => text.textContent);
+    }));
+    check(over.length === 0, `${name}: texts run over their box: ${over.join(', ')}`);
     if (mode === 'narrow') continue; // it has the colours of light, and the same elements
     await page.evaluate(axe.source);
     const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
@@ -154,6 +159,7 @@ for (const m of work.matrices ?? []) {
     for (const a of caller.access) {
       let text = a.verbs.map((v) => (v.granted ? v.name[0] : '-')).join('');
       if (text[0] === 'v' && !a.rows.all) text += ' ' + (a.rows.policies?.join('+') || 'none');
+      for (const action of a.actions ?? []) if (action.granted && action.name !== 'delete_selected') text += ' +' + action.name;
       want.set(`${caller.tokens[0]} ${a.model}`, text);
     }
   }
@@ -165,7 +171,7 @@ for (const m of work.matrices ?? []) {
       const { cells, after } = await page.evaluate(() => ({
         cells: [...document.querySelectorAll('table.matrix tbody tr')].flatMap((row) => [...row.querySelectorAll('a.cell')].map((a) => {
           const [, namespace, token, model] = a.pathname.match(/\/who\/([^/]+)\/([^/]+)\/([^/]+)$/);
-          const drawn = [...a.querySelectorAll('.verbs > *')].map((e) => e.textContent.replace('·', '-')).join('') + (a.querySelector('.rows') ? ' ' + a.querySelector('.rows').textContent : '');
+          const drawn = [...a.querySelectorAll('.verbs > *')].map((e) => e.textContent.replace('·', '-')).join('') + (a.querySelector('.rows') ? ' ' + a.querySelector('.rows').textContent : '') + (a.querySelector('.actions') ? ' ' + a.querySelector('.actions').textContent : '');
           return { key: `${namespace}/${token} ${model}`, text: a.dataset.cell, drawn };
         })),
         after: [...document.querySelectorAll('.pages[aria-label="Pages of tokens"] a[rel=next]')].map((a) => a.href)[0],

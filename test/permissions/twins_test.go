@@ -140,13 +140,14 @@ func (tw *twins) seesNothing() bool {
 var (
 	idText      = regexp.MustCompile(`(next_cursor|call|confirmation_token|request)\\?":\\?"([\w-]+)`)
 	stepsOnIDs  = regexp.MustCompile(`next_cursor|confirmation_token|[".]call"`)
+	callInText  = regexp.MustCompile(`call [A-Z0-9]{16}`)
 	requestText = regexp.MustCompile(`request [0-9A-Za-z-]{8,}`)
 	journalTime = regexp.MustCompile(`(timestamp|time|at)\\?":\\?"[0-9]{4}-[^"\\]*`)
 )
 
 // comparable is an answer without what is another each time.
 func comparable(answer string) string {
-	answer = idText.ReplaceAllString(answer, `$1":"ID`)
+	answer = callInText.ReplaceAllString(idText.ReplaceAllString(answer, `$1":"ID`), "call ID")
 	return journalTime.ReplaceAllString(requestText.ReplaceAllString(answer, "request ID"), `$1":"TIME`)
 }
 

@@ -190,7 +190,7 @@ func TestUndoTakesBackEachKindOfChange(t *testing.T) {
 			l.is(after, tc.what+", after a dry run")
 			_, undo := l.must(clerk, "undo", `{"call":"`+call+`"}`)
 			l.is(before, tc.what)
-			l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "was changed since")
+			l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "was taken back already, by call "+undo)
 			_, again := l.must(clerk, "undo", `{"call":"`+undo+`"}`)
 			l.is(after, tc.what+", undone and done again")
 			l.must(clerk, "undo", `{"call":"`+again+`"}`)
@@ -264,9 +264,9 @@ func TestUndoOfARowChangedSinceIsAConflict(t *testing.T) {
 
 		_, call = l.must(clerk, "create_shelf", `{"data":{"id":9,"name":"i"}}`)
 		l.must(guest, "delete_shelf", `{"id":9}`)
-		got = l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "was changed since")
-		if !strings.Contains(got, `"current":null`) {
-			t.Errorf("it does not say that the row is gone: %s", got)
+		got = l.refuses(clerk, "undo", `{"call":"`+call+`"}`, "is gone, or out of your sight now")
+		if !strings.Contains(got, `"current":null,"left":{"id":9,"name":"i","note":null}`) {
+			t.Errorf("it does not say that the row is gone, and what it was: %s", got)
 		}
 
 		_, call = l.must(clerk, "create_shelf", `{"data":{"id":10,"name":"the first"}}`)
@@ -289,6 +289,16 @@ func TestARefusedUndoSaysWhy(t *testing.T) {
 		} {
 			_, call := l.must(clerk, tc.tool, tc.arguments)
 			l.refuses(clerk, "undo", `{"call":"`+call+`"}`, tc.why)
+		}
+		l.must(clerk, "create_loan", `{"data":{"id":2,"book_id":3}}`)
+		for _, arguments := range []string{`{"id":2,"dry_run":true}`, `{"id":2}`} {
+			text, _ := l.must(clerk, "delete_loan", arguments)
+			if !strings.Contains(text, `"undo":"not possible: the journal does not have all of the row: it keeps no hidden, masked or secret columns"`) {
+				t.Errorf("delete_loan %s does not say that it is final: %s", arguments, text)
+			}
+		}
+		if text, _ := l.must(clerk, "delete_book", `{"id":3,"dry_run":true}`); strings.Contains(text, `"undo"`) {
+			t.Errorf("what can be undone is said to be final: %s", text)
 		}
 		for arguments, message := range map[string]string{
 			`{}`: "give either call", `{"call":"x","since":"2026-01-01T00:00:00Z"}`: "give either call", `{"call":"x","model":"book"}`: "model goes with since",

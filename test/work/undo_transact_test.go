@@ -14,7 +14,7 @@ import (
 
 // TestRandomTransactsUndone makes random steps over parents and children, to which they refer in any order: rows are created,
 // changed, moved to parents that come and go, and deleted with what depends on them. Nobody else changes anything, so that each
-// call can be taken back, and its undoing too: every row is as it was. MCP_TEST_CALLS=1000 makes so many.
+// call can be taken back, and its undoing too, and in the end all calls, the newest first: every row is as it was. MCP_TEST_CALLS=1000 makes so many.
 func TestRandomTransactsUndone(t *testing.T) {
 	calls := 40
 	if n, err := strconv.Atoi(os.Getenv("MCP_TEST_CALLS")); err == nil {
@@ -25,6 +25,7 @@ func TestRandomTransactsUndone(t *testing.T) {
 		t.Logf("seed %d", seed)
 		p := &planner{Rand: rand.New(rand.NewPCG(seed, 0)), next: 10}
 		refused := 0
+		var standing []done
 		for range calls {
 			before := l.rows()
 			steps := p.plan(before)
@@ -37,6 +38,10 @@ func TestRandomTransactsUndone(t *testing.T) {
 				continue
 			}
 			call := callOf(text)
+			if p.IntN(3) == 0 && call != "" {
+				standing = append(standing, done{call: call, what: steps, before: before})
+				continue
+			}
 			tried, _ := l.must(clerk, "undo", `{"call":"`+call+`","dry_run":true}`)
 			l.is(after, "a dry run of undo of "+steps)
 			_, undo := l.must(clerk, "undo", `{"call":"`+call+`"}`)
@@ -46,12 +51,19 @@ func TestRandomTransactsUndone(t *testing.T) {
 			if undo != "" && p.IntN(2) == 0 {
 				l.must(clerk, "undo", `{"call":"`+undo+`"}`)
 				l.is(after, "undo of undo of "+steps)
+				standing = append(standing, done{call: call, what: steps, before: before})
 			}
 			if t.Failed() {
 				return
 			}
 		}
-		t.Logf("%d calls, %d refused", calls, refused)
+		for _, d := range slices.Backward(standing) {
+			l.must(clerk, "undo", `{"call":"`+d.call+`"}`)
+			if l.is(d.before, "all since taken back, and "+d.what); t.Failed() {
+				return
+			}
+		}
+		t.Logf("%d calls, %d refused, %d taken back in the end", calls, refused, len(standing))
 		if refused > calls/4 {
 			t.Errorf("%d of %d calls were refused: the test means little", refused, calls)
 		}

@@ -41,12 +41,20 @@ var errWaits = errors.New("nothing was done: the call waits until other people a
 // codeWaits is the code of such an answer, which is no error of the tool's.
 const codeWaits = "approval_required"
 
-// waiting is the error that a call waits until other people allow it; nil if it does not.
-func waiting(result *mcp.CallToolResult) error {
+// WaitsFor is the approval for which a call waits, as its answer says; "" if it does not wait.
+func WaitsFor(result *mcp.CallToolResult) string {
 	var answer Failure
 	_ = json.Unmarshal([]byte(TextOf(result)), &answer) // what is no object has no code
-	if answer.Code != codeWaits || answer.Approval == "" {
-		return nil
+	if answer.Code != codeWaits {
+		return ""
 	}
-	return fmt.Errorf("%w, as the approval %s; make the same call again once they have", errWaits, answer.Approval)
+	return answer.Approval
+}
+
+// waiting is the error that a call waits until other people allow it; nil if it does not.
+func waiting(result *mcp.CallToolResult) error {
+	if approval := WaitsFor(result); approval != "" {
+		return fmt.Errorf("%w, as the approval %s; make the same call again once they have", errWaits, approval)
+	}
+	return nil
 }

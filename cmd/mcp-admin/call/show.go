@@ -160,11 +160,13 @@ func keysOf(object json.RawMessage) ([]string, error) {
 	return keys, nil
 }
 
-// cell is a value in one line.
+// cell is a value in one line: NULL is null, a text without characters is "", and a member that the row lacks is nothing.
 func cell(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) != nil || string(value) == "null" {
 		text = string(value)
+	} else if text == "" {
+		return `""`
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > maxCell {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -80,15 +81,27 @@ func openPage(t *testing.T, objects *rights.Objects) *pageSays {
 func (p *pageSays) cell(t *testing.T, token, model string) string {
 	t.Helper()
 	text, shown := p.cells[p.row["shop/"+token]+"/"+model]
-	letters, rows, _ := strings.Cut(text, " ")
-	if !shown || len(letters) != 5 {
+	parts := strings.Fields(html.UnescapeString(text))
+	if !shown || len(parts) == 0 || len(parts[0]) != 5 {
 		t.Fatalf("the table has no cell of %s and %s: %q", token, model, text)
 	}
+	letters, rows, actions := parts[0], "", []string(nil)
+	for _, part := range parts[1:] {
+		if action, is := strings.CutPrefix(part, "+"); is {
+			actions = append(actions, action)
+		} else {
+			rows = part
+		}
+	}
 	var words []string
-	for i, tool := range []string{"list", "create", "update", "delete", "export"} {
+	for i, tool := range []string{"list", "create", "update", "delete"} {
 		if letters[i] != '-' {
 			words = append(words, tool)
 		}
+	}
+	words = append(words, actions...)
+	if letters[4] != '-' {
+		words = append(words, "export")
 	}
 	seen := map[string]string{"": "3 rows", "own": "2 rows", "none": "0 rows"}[rows]
 	if letters[0] == '-' {
@@ -97,9 +110,9 @@ func (p *pageSays) cell(t *testing.T, token, model string) string {
 	return strings.Join(append(words, seen), " ")
 }
 
-// withoutActions are words of said without the actions, which the table does not have.
-func withoutActions(words string) string {
-	return strings.Join(slices.DeleteFunc(strings.Fields(words), func(word string) bool { return slices.Contains([]string{"move", "drop", "delete_selected"}, word) }), " ")
+// asInTable are words of said without the action that the table does not name: whoever may delete has it.
+func asInTable(words string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(words), func(word string) bool { return word == "delete_selected" }), " ")
 }
 
 var openedGrant = regexp.MustCompile(`<tr><th scope="row"><bdi>([a-z_]+)</bdi></th><td><span class="(state good|muted)">`)

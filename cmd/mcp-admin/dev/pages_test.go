@@ -31,7 +31,7 @@ func TestThePageShowsWhatIsServed(t *testing.T) {
 		"":                        {"It is Ready", "/e/bookshop/bookshop"},
 		"problems":                {"Nothing is wrong"},
 		"e/bookshop/bookshop":     {"Objects in order, then Config in order, then Pods in order, then Database in order, then Calls in order", "mcp-admin doctor --state"},
-		"e/bookshop/bookshop/who": {"2 tokens in force", `data-cell="v---- clerks-see-what-is-published"`, `data-cell="vacd-"`, "masked: phone", "mcp-admin matrix -f"},
+		"e/bookshop/bookshop/who": {"2 tokens in force", `data-cell="v---- clerks-see-what-is-published &#43;`, `data-cell="vacd-"`, "masked: phone", "mcp-admin matrix -f"},
 		"e/bookshop/bookshop/who/bookshop/clerk/review": {"rows in which state is &#34;published&#34;", "group clerks", "mcp-admin can clerk review --explain"},
 		"e/bookshop/bookshop/who-reads?of=review.phone": {"is <strong>masked</strong>", "bookshop/owner", "mcp-admin who review.phone"},
 		"e/bookshop/bookshop/who-reads?of=review.fone":  {"the nearest is &#34;phone&#34;"},
@@ -57,6 +57,34 @@ func TestThePageShowsWhatIsServed(t *testing.T) {
 		if code, text := b.Get(path); code == http.StatusOK || !strings.Contains(text, want) {
 			t.Errorf("%s: %d, without %q\n%s", path, code, want, text)
 		}
+	}
+}
+
+// A model whose policy has a typo is told as one that is not served, wherever one asks for it; and the endpoint is not in order.
+func TestThePageSaysWhyAModelIsNotServed(t *testing.T) {
+	_, _, b := openShop(t, "models.yaml", "{field: region, tokenAttribute: region}", "{field: regoin, tokenAttribute: region}")
+	const why = "ustomer is not served: "
+	for path, code := range map[string]int{"who-reads?of=customer.email": http.StatusOK, "who/shop/support/customer": http.StatusConflict} {
+		if text := wants(t, b, "e/shop/shop/"+path, code, why, "regoin"); strings.Contains(text, "has no model") {
+			t.Errorf("%s: a model that is declared is taken for unknown", path)
+		}
+	}
+	wants(t, b, "e/shop/shop", http.StatusOK, "Objects broken", "Ready, but 1 model is not served")
+}
+
+// Who asks who can change something is told of actions, and why a column is hidden.
+func TestThePageTellsActionsAndWhyColumnsAreHidden(t *testing.T) {
+	_, b := openDemo(t)
+	for path, wanted := range map[string][]string{
+		"who":                            {`data-cell="v---- &#43;ship &#43;refund"`, "hidden: password_hash (for its name), salary (by spec.fields.exclude)"},
+		"who-reads?of=order":             {"view; actions ship, refund"},
+		"who-reads?of=order.note":        {"view; action refund"},
+		"who-reads?of=employee.salary":   {"<strong>hidden by spec.fields.exclude</strong>", "No token reaches it."},
+		"who-reads?of=employee.phone":    {"<strong>masked</strong>", "view (masked)"},
+		"who/shop/clerk/employee":        {`<span class="chip hidden">hidden for its name</span>`},
+		"who-reads?of=employee.nickname": {"shows no column &#34;nickname&#34;, and hides none of that name"},
+	} {
+		wants(t, b, "e/shop/shop/"+path, http.StatusOK, wanted...)
 	}
 }
 

@@ -165,7 +165,7 @@ func TestThePageShowsWhatHappens(t *testing.T) {
 	change := shownAt(t, all, "action_order refund")
 	_, text := b.Get(change)
 	undo := regexp.MustCompile(`mcp-admin call clerk undo call=(\w+) --state`).FindStringSubmatch(text)
-	if undo == nil || !strings.Contains(text, "mcp-admin call clerk history_order id=1 --state") || !strings.Contains(text, "Read the journal as") {
+	if undo == nil || !strings.Contains(text, "mcp-admin call clerk history_order id=1 call="+undo[1]+" --state") || !strings.Contains(text, "Read the journal as") {
 		t.Fatalf("a call that changed something:\n%s", text)
 	}
 	if _, text := b.Get(change + "?rows=show"); !strings.Contains(text, "<bdi>state</bdi></th><td><bdi>shipped</bdi></td><td><bdi>refunded</bdi>") || !strings.Contains(text, "<bdi>&lt;b&gt;late&lt;/b&gt;</bdi>") {
@@ -202,4 +202,21 @@ func TestThePageSaysWhatIsNotKept(t *testing.T) {
 	if _, text := b.Get(at); !strings.Contains(text, "The endpoint keeps no journal") || strings.Contains(text, "undo call=") {
 		t.Errorf("%s", text)
 	}
+}
+
+// A token with many models has the generic tools: what leads to the rows of a model leads to them, too.
+func TestThePageShowsTheRowsOfATokenWithGenericTools(t *testing.T) {
+	_, _, b := openShop(t, "endpoint.yaml", "  audit:", "  catalogue: {style: Generic}\n  audit:")
+	text := wants(t, b, "e/shop/shop/who/shop/support/order", http.StatusOK, "See its rows")
+	rows := regexp.MustCompile(`/(e/shop/shop/see-as/[^"]+)">See its rows`).FindStringSubmatch(text)
+	if rows == nil {
+		t.Fatalf("nothing leads to its rows:\n%s", text)
+	}
+	text = wants(t, b, rows[1], http.StatusOK, "<bdi>list as shop/support</bdi>", "Try it as")
+	arguments := regexp.MustCompile(`(?s)<textarea[^>]*>(.*?)</textarea>`).FindStringSubmatch(text)
+	if arguments == nil || !strings.Contains(html.UnescapeString(arguments[1]), `"model":"order"`) {
+		t.Fatalf("the model is not named: %v", arguments)
+	}
+	wants(t, b, rows[1]+"?arguments="+url.QueryEscape(html.UnescapeString(arguments[1])), http.StatusOK, "What it is shown", "<bdi>shipped</bdi>", "mcp-admin call support list --json")
+	wants(t, b, "e/shop/shop/see-as/shop/support/nothing_order", http.StatusBadGateway, "is given no tool")
 }

@@ -79,16 +79,28 @@ func TestThePageTakesACallBack(t *testing.T) {
 	}
 
 	// A call is taken back once. The undoing call can be taken back, too: the row is then as the first call left it.
-	if text := wants(t, b, change+"/undo", http.StatusOK, "<strong><bdi>conflict</bdi></strong>", "<th scope=\"row\"><bdi>price</bdi></th><td><bdi>1.80</bdi></td><td><bdi>18.00</bdi>"); strings.Contains(text, formOfAPage) {
+	if text := wants(t, b, change+"/undo", http.StatusOK, "<strong><bdi>conflict</bdi></strong>", "the change of product 3 was taken back already, by call "); strings.Contains(text, formOfAPage) {
 		t.Error("it offers what the endpoint refuses")
 	}
-	wants(t, b, by[1], http.StatusOK, "undo by", "the lines of its steps", "mcp-admin&#39;s page, of "+laptop.Person())
+	if text := wants(t, b, change, http.StatusOK, "Taken back at ", by[1]); strings.Contains(text, "See what it would do") {
+		t.Errorf("it offers to take back what was taken back:\n%s", text)
+	}
+	// The steps stand under their call, and dry runs are left out at first.
+	for path, lines := range map[string]int{"e/shop/shop/activity?token=clerk": 5, "e/shop/shop/activity?token=clerk&dry=on": 8, "e/shop/shop/activity?model=update_product": 2} {
+		text := wants(t, b, path, http.StatusOK, "taken back</a>", "1 step</span>", "dry run")
+		if got := strings.Count(text, `<tr><th scope="row">`); got != lines {
+			t.Errorf("%s has %d calls, want %d:\n%s", path, got, lines, text)
+		}
+	}
+	wants(t, b, "e/shop/shop/activity?token=clerk", http.StatusOK, "3 dry runs left out.", "Show dry runs", "Take back all that <bdi>shop/clerk</bdi> has changed since…")
+	wants(t, b, by[1], http.StatusOK, "undo by", "The rows stand in its steps.", "<bdi>update_product</bdi></a></th><td><bdi>3</bdi>", "mcp-admin&#39;s page, of "+laptop.Person())
 	if code, text := b.Submit(by[1] + "/undo"); code != http.StatusOK || !strings.Contains(text, "Done: the rows are as they were before.") {
 		t.Errorf("%d %s", code, text)
 	}
 	if now := priceOf(t, printed, clerk); now != "1.80" {
 		t.Errorf("the price is %s", now)
 	}
+	wants(t, b, change, http.StatusOK, "Taken back at ", "Something of the same rows was taken back since then", "See what it would do")
 }
 
 // What cannot be taken back has no button, and a form that is sent all the same changes nothing.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
 	lines "github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/tail"
 )
 
@@ -17,6 +18,10 @@ type activity struct {
 	// Token and Model are parts of names to look for, Outcome is "" for all or "refused", Since one of Periods.
 	Token, Model, Outcome, Since string
 	Live                         bool
+	// Dry says that dry runs are shown; DryRuns is how many there are. DryToggle is the query that shows or hides them.
+	Dry       bool
+	DryRuns   int
+	DryToggle string
 	// All is how many calls are known, Found how many the filter finds, Older how many were left out; From says where they come from.
 	All, Found, Older int
 	From              string
@@ -31,6 +36,8 @@ type activity struct {
 	Times []period
 	// Toggle is the query that begins or ends Live.
 	Toggle string
+	// TakeBack is the one token that is looked for, if all that it changed can be taken back.
+	TakeBack string
 }
 
 // callRow is a call in a table.
@@ -38,6 +45,11 @@ type callRow struct {
 	Key, At, Who, Subject, What string
 	Rows, Took, Outcome         string
 	OK                          bool
+	// Steps is how many lines the call has beside its own, Back the call that took it back; nil if none is known.
+	Steps int
+	Back  *back
+	// IDs are the rows, of a step.
+	IDs []string
 	// Only is the query that shows the calls of the same token alone; "" if the token is not known.
 	Only string
 }
@@ -75,7 +87,7 @@ func (a *activity) Filtered() bool {
 // activity shows the newest calls.
 func (q *request) activity() (any, error) {
 	q.Title = "Activity"
-	a := &activity{Token: strings.TrimSpace(q.FormValue("token")), Model: strings.TrimSpace(q.FormValue("model")), Outcome: q.FormValue("outcome"), Since: q.FormValue("since"), Live: q.FormValue("live") != ""}
+	a := &activity{Token: strings.TrimSpace(q.FormValue("token")), Model: strings.TrimSpace(q.FormValue("model")), Outcome: q.FormValue("outcome"), Since: q.FormValue("since"), Live: q.FormValue("live") != "", Dry: q.FormValue("dry") != ""}
 	now := q.page.now()
 	var from time.Time
 	if past, err := time.ParseDuration(a.Since); err == nil && past > 0 {
@@ -93,26 +105,45 @@ func (q *request) activity() (any, error) {
 	}
 	q.Unseen, q.Refresh = calls.Unseen, a.Live
 	a.Times = q.periods(a.Since)
-	a.All, a.Older, a.From = len(calls.Items), calls.Older, calls.From
+	all := folded(calls.Items)
+	taken := takenBackCalls(all)
+	all = slices.DeleteFunc(all, func(m made) bool {
+		if m.DryRun {
+			a.DryRuns++
+		}
+		return m.DryRun && !a.Dry
+	})
+	a.All, a.Older, a.From = len(all), calls.Older, calls.From
 	a.NoReads = !hasReads(objects.Endpoint)
-	found := slices.DeleteFunc(calls.Items, func(c lines.Call) bool {
-		return !contains(c.Token+" "+c.Subject, a.Token) || !contains(c.Model+" "+c.Tool, a.Model) || a.Outcome != "" && isGood(&c)
+	found := slices.DeleteFunc(slices.Clone(all), func(m made) bool {
+		return !m.any(func(c *lines.Call) bool {
+			return contains(c.Token+" "+c.Subject, a.Token) && contains(c.Model+" "+c.Tool, a.Model)
+		}) || a.Outcome != "" && isGood(&m.Call)
 	})
 	a.Found = len(found)
-	a.Charts = charts(found, from, now)
+	drawn := make([]lines.Call, len(found))
+	for i := range found {
+		drawn[i] = found[i].Call
+	}
+	a.Charts = charts(drawn, from, now)
 	a.Pages = q.pages(len(found), "calls")
 	shown := found[a.Pages.first:a.Pages.last]
 	if n := len(shown); n > 0 && shown[0].At.UTC().Format(time.DateOnly) == shown[n-1].At.UTC().Format(time.DateOnly) {
 		a.Day = shown[0].At.UTC().Format(time.DateOnly)
 	}
 	for i := range shown {
-		row := rowOfCall(&shown[i], a.Day != "")
+		row := rowOfCall(&shown[i].Call, a.Day != "")
+		row.Steps, row.Back = len(shown[i].Steps), taken[row.Key]
 		if shown[i].Token != "" {
 			row.Only = q.queryWith("token", shown[i].Token)
 		}
 		a.Rows = append(a.Rows, row)
 	}
 	a.Toggle = q.queryWith("live", map[bool]string{false: "on"}[a.Live])
+	a.DryToggle = q.queryWith("dry", map[bool]string{false: "on"}[a.Dry])
+	if token, err := tokenIn(objects.Tokens, q.key().Namespace, a.Token); err == nil && objects.Endpoint.Spec.Audit != nil {
+		a.TakeBack = cluster.Key(token).String()
+	}
 	var args []string
 	if a.Since != "" {
 		args = append(args, "--since", a.Since)

@@ -57,7 +57,13 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func (d *desk) open(t *testing.T) *pagetest.Browser {
 	t.Helper()
-	p, err := page.New(page.Options{Source: d, Base: "/", Now: func() time.Time { return noon }})
+	return openOver(t, d)
+}
+
+// openOver opens the page over a source.
+func openOver(t *testing.T, s page.Source) *pagetest.Browser {
+	t.Helper()
+	p, err := page.New(page.Options{Source: s, Base: "/", Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,6 +36,11 @@ type callDetails struct {
 	// History is the command that tells a row before and after. Back says how the call is taken back; nil if only its caller can.
 	History string
 	Back    *takingBack
+	// Since is a moment before the call, from which all that its token changed can be taken back.
+	Since string
+	// Steps are the lines of the call's steps; Taken is the call that took it back, nil if none is known.
+	Steps []callRow
+	Taken *back
 }
 
 // rowChange is what a call did to a row.
@@ -49,24 +54,33 @@ type fieldChange struct{ Name, Before, After string }
 // mostChanges is how many rows of a call are shown as they were and are.
 const mostChanges = 5
 
+// near is how much older than a call's own line the lines of its steps can be.
+const near = 2 * time.Second
+
 var errNoCall = errors.New("the call is not among those that are known any more")
 
 // knownCall is the call that the path names, by when its line was written.
 func (q *request) knownCall() (*lines.Call, error) {
+	c, _, err := q.knownCalls()
+	return c, err
+}
+
+// knownCalls are the call that the path names, and with it the calls since. The lines of its steps are a little older than its own.
+func (q *request) knownCalls() (*lines.Call, []lines.Call, error) {
 	at, err := strconv.ParseInt(q.PathValue("at"), 10, 64)
 	if err != nil {
-		return nil, errNoScreen
+		return nil, nil, errNoScreen
 	}
-	calls, err := q.source().Calls(q.Context(), q.key(), time.Unix(0, at).Add(-time.Millisecond))
+	calls, err := q.source().Calls(q.Context(), q.key(), time.Unix(0, at).Add(-near))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	i := slices.IndexFunc(calls.Items, func(c lines.Call) bool { return c.At.UnixNano() == at })
 	if i < 0 {
-		return nil, errNoCall
+		return nil, nil, errNoCall
 	}
 	q.Unseen = calls.Unseen
-	return &calls.Items[i], nil
+	return &calls.Items[i], calls.Items, nil
 }
 
 // hasChanged reports whether a call changed rows, for good.
@@ -81,12 +95,13 @@ func tokenOfCall(c *lines.Call) types.NamespacedName {
 // call shows one call.
 func (q *request) call() (any, error) {
 	q.Title = "A call"
-	c, err := q.knownCall()
+	c, calls, err := q.knownCalls()
 	if err != nil {
 		return nil, err
 	}
 	d := &callDetails{Call: *c, Key: keyOfCall(c), What: whatOf(c), When: c.At.UTC().Format("2006-01-02 15:04:05.000 UTC"), Took: tookOf(c), OK: isGood(c), CanAct: c.Token != "" && q.source().Cluster() != nil}
 	q.Title = cmp.Or(d.What, "A call") + " by " + cmp.Or(c.Token, "an unknown caller")
+	d.tellOthers(calls)
 	if d.Changed = hasChanged(c); !d.Changed {
 		return d, nil
 	}
@@ -99,14 +114,17 @@ func (q *request) call() (any, error) {
 		return d, nil // the text that the caller showed is the caller's own
 	}
 	token := tokenOfCall(c)
-	if d.Back, err = q.takeBack(c, objects); err != nil {
+	d.Since = c.At.Add(-near).UTC().Format(time.RFC3339)
+	if d.Taken != nil && !d.Taken.Again {
+		d.Back = nil
+	} else if d.Back, err = q.takeBack(c, objects); err != nil {
 		d.Back = nil
 		q.Unseen = append(q.Unseen, "whether you may take it back: "+Sentence(err))
 	}
-	if c.Model == "" || len(c.IDs) == 0 {
+	if c.Model == "" || len(c.IDs) == 0 || c.Call == "" {
 		return d, nil
 	}
-	d.History = q.source().Command("call", token, token.Name, "history_"+c.Model, "id="+c.IDs[0])
+	d.History = q.source().Command("call", token, token.Name, "history_"+c.Model, "id="+c.IDs[0], "call="+c.Call)
 	if q.FormValue("rows") == "" {
 		d.Show = "?rows=show"
 		return d, nil
@@ -132,7 +150,7 @@ func (q *request) changes(d *callDetails, token types.NamespacedName) error {
 	}
 	defer session.Close()
 	for _, id := range d.IDs[:min(len(d.IDs), mostChanges)] {
-		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "history_" + d.Model, Arguments: map[string]any{"id": id, "limit": 20}})
+		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "history_" + d.Model, Arguments: map[string]any{"id": id, "call": d.Call.Call}})
 		if err != nil {
 			return err
 		}
@@ -140,7 +158,7 @@ func (q *request) changes(d *callDetails, token types.NamespacedName) error {
 		if told.Error != "" {
 			return errors.New(told.Error)
 		}
-		d.Rows = append(d.Rows, d.changesIn(id, told.Text)...)
+		d.Rows = append(d.Rows, changesIn(id, told.Text)...)
 	}
 	if len(d.Rows) == 0 {
 		d.Problem = "the journal tells nothing of this call that the token may see now"
@@ -148,17 +166,12 @@ func (q *request) changes(d *callDetails, token types.NamespacedName) error {
 	return nil
 }
 
-// near is how far the time of a journal's record may be from that of the call's line, which is written after it.
-const near = 2 * time.Second
-
-// changesIn are the changes of the call among those that the journal has of a row.
-func (d *callDetails) changesIn(id, text string) []rowChange {
+// changesIn are the changes of a row that history_ answered.
+func changesIn(id, text string) []rowChange {
 	var told struct {
 		History []struct {
-			Action  string    `json:"action"`
-			At      time.Time `json:"action_time"`
-			Token   string    `json:"token"`
-			Label   string    `json:"object_repr"`
+			Action  string `json:"action"`
+			Label   string `json:"object_repr"`
 			Changes map[string]struct {
 				Before json.RawMessage `json:"before"`
 				After  json.RawMessage `json:"after"`
@@ -170,9 +183,6 @@ func (d *callDetails) changesIn(id, text string) []rowChange {
 	}
 	var found []rowChange
 	for _, h := range told.History {
-		if h.Token != d.Token || d.At.Sub(h.At).Abs() > near {
-			continue
-		}
 		row := rowChange{ID: id, Label: h.Label, Action: h.Action}
 		for name, values := range h.Changes {
 			row.Fields = append(row.Fields, fieldChange{name, valueOf(values.Before), valueOf(values.After)})
@@ -183,11 +193,11 @@ func (d *callDetails) changesIn(id, text string) []rowChange {
 	return found
 }
 
-// valueOf is a value for people; "" if there is none.
+// valueOf is a value for people: NULL is null, a text without characters is "", and what is not there is shown as a dash.
 func valueOf(value json.RawMessage) string {
 	var text string
 	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &text) == nil {
-		return text
+		return cmp.Or(text, `""`)
 	}
 	return string(value)
 }

@@ -99,9 +99,36 @@ func (c *chain) objects() link {
 	case ready.Reason == v1alpha1.ReasonInvalid:
 		l.State, l.Why, l.Do = broken, cmp.Or(ready.Message, ready.Reason), c.help(ready.Reason)
 	case c.Ready && withheld+tokens > 0:
-		l.State, l.Why = waiting, fmt.Sprintf("not in order: %s, %s", output.Numbered(withheld, "model"), output.Numbered(tokens, "token"))
+		l.State, l.Why, l.Do = broken, lacking(c.Status), c.helpOf("MCPModelExposure ", "MCPToken ")
 	}
 	return l
+}
+
+// lacking says what an endpoint that is Ready does not serve; "" if that is nothing.
+func lacking(s *status.Status) string {
+	var parts []string
+	for _, of := range []struct {
+		n         int
+		one, many string
+	}{{len(s.Models.Withheld), "1 model is not served", "%d models are not served"}, {len(s.Tokens.NotReady), "1 token is not ready", "%d tokens are not ready"}} {
+		switch {
+		case of.n == 1:
+			parts = append(parts, of.one)
+		case of.n > 1:
+			parts = append(parts, fmt.Sprintf(of.many, of.n))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// helpOf is the command of the first problem of an object of these kinds.
+func (c *chain) helpOf(kinds ...string) string {
+	for i := range c.Problems {
+		if slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(c.Problems[i].Object, kind) }) {
+			return c.Problems[i].Command
+		}
+	}
+	return ""
 }
 
 func (c *chain) config() link {
@@ -204,10 +231,18 @@ func (c *chain) counted() []string {
 		return []string{"none yet"}
 	}
 	lines := []string{fmt.Sprintf("%.0f ok", c.Counted.Calls["ok"])}
+	more := 0
 	for _, outcome := range slices.Sorted(maps.Keys(c.Counted.Calls)) {
-		if outcome != "ok" && len(lines) < 1+podLines {
+		switch {
+		case outcome == "ok":
+		case len(lines) < 1+podLines:
 			lines = append(lines, fmt.Sprintf("%.0f %s", c.Counted.Calls[outcome], outcome))
+		default:
+			more++
 		}
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more results", more))
 	}
 	return lines
 }
@@ -239,7 +274,7 @@ type arrow struct {
 }
 
 const (
-	boxWide, boxHead  = 164, 36
+	boxWide, boxHead  = 200, 36
 	arrowLong         = 26
 	lineHigh          = 18
 	narrowWide, inset = 300, 12

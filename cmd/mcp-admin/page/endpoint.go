@@ -48,6 +48,14 @@ func (q *request) endpoint() (any, error) {
 	return h, nil
 }
 
+// Lacks says what is not served though the endpoint is Ready; "" if that is nothing.
+func (h *health) Lacks() string {
+	if !h.Ready {
+		return ""
+	}
+	return lacking(h.Status)
+}
+
 // State is Ready, or why it is not.
 func (h *health) State() string {
 	if h.Ready {

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/rights"
 )
 
 // refusal says why there is nothing to show.
@@ -85,12 +86,15 @@ func (p *Screens) refuse(w http.ResponseWriter, q *request, err error) {
 	code, told, title := http.StatusBadGateway, missingRight(err), "Not possible"
 	var missing *cluster.Missing
 	var undone *notDone
+	var notServed *rights.NotServed
 	switch {
 	case told != nil:
 		code, title = http.StatusForbidden, "A right is missing"
 	case errors.As(err, &undone):
 		code, title = http.StatusConflict, "Nothing was done"
 		told = &refusal{Why: sentenceCase(undone.why), Link: p.root + undone.path, Label: undone.label}
+	case errors.As(err, &notServed):
+		code, title, told = http.StatusConflict, "Not served", &refusal{Why: sentenceCase(err.Error())}
 	case errors.As(err, &missing), errors.Is(err, errNoScreen), errors.Is(err, errNoApproval):
 		code, title = http.StatusNotFound, "Not found"
 		fallthrough

@@ -41,6 +41,8 @@ func screens() []screen {
 		{name: "call", path: ofEndpoint + "/activity/{at}", show: (*request).call},
 		{name: "undo", path: ofEndpoint + "/activity/{at}/undo", show: (*request).undoPlan, act: (*request).undo},
 		{name: "undone", path: ofEndpoint + "/activity/{at}/undo/done", show: (*request).undone},
+		{name: "since", path: ofEndpoint + "/" + takeBackPath, show: (*request).sincePlan, act: (*request).undoSince},
+		{name: "undone", path: ofEndpoint + "/" + takeBackPath + "/done", show: (*request).doneSince},
 		{name: "approvals", path: ofEndpoint + "/approvals", tab: "Approvals", counts: true, show: (*request).approvals},
 		{name: "approval", path: ofEndpoint + "/approvals/{approval}", show: (*request).approval, act: (*request).decide},
 		{name: "override", path: ofEndpoint + "/approvals/{approval}/override", show: (*request).overridePlan, act: (*request).override},

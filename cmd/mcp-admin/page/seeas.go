@@ -186,18 +186,23 @@ func (q *request) try() (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	model := ""
 	i := slices.IndexFunc(tools, func(one call.Listed) bool { return one.Name == t.Tool })
+	if i < 0 { // of many models the token has one generic tool, which takes the model
+		i, model = genericOf(tools, t.Tool)
+	}
 	switch {
 	case i < 0:
 		return nil, fmt.Errorf("MCPToken %s is given no tool %q", t.Token, t.Tool)
 	case !reads(tools[i].Tool):
 		return nil, fmt.Errorf("the tool %s changes something; only tools that read can be tried here", t.Tool)
 	}
-	t.About, t.Bytes = tools[i].Description, tools[i].Bytes
+	t.Tool, t.About, t.Bytes = tools[i].Name, tools[i].Description, tools[i].Bytes
+	q.Title = t.Tool + " as " + t.Token
 	t.Schema = indented(tools[i].InputSchema)
 	t.NoArguments = len(inputSchema(tools[i].Tool).Properties) == 0
 	if t.Arguments == "" {
-		t.Arguments = exampleOf(tools[i].Tool)
+		t.Arguments = exampleOf(tools[i].Tool, model)
 	}
 	q.alikeCall(key, t)
 	if !q.URL.Query().Has("arguments") && !t.NoArguments {
@@ -238,8 +243,18 @@ func inputSchema(tool *mcp.Tool) *inputOf {
 	return input
 }
 
-// exampleOf are arguments to begin with.
-func exampleOf(tool *mcp.Tool) string {
+// genericOf is the generic tool that does the same as the tool of a model, such as list for list_order, and that model; -1 if there is none.
+func genericOf(tools []call.Listed, name string) (at int, model string) {
+	operation, model, _ := strings.Cut(name, "_")
+	at = slices.IndexFunc(tools, func(one call.Listed) bool {
+		_, takes := inputSchema(one.Tool).Properties["model"]
+		return one.Name == operation && takes && model != ""
+	})
+	return at, model
+}
+
+// exampleOf are arguments to begin with. The model is for generic tools; "" is none.
+func exampleOf(tool *mcp.Tool, model string) string {
 	input := inputSchema(tool)
 	example := map[string]any{}
 	for _, name := range input.Required {
@@ -251,6 +266,9 @@ func exampleOf(tool *mcp.Tool) string {
 		default:
 			example[name] = ""
 		}
+	}
+	if _, takes := input.Properties["model"]; takes && model != "" {
+		example["model"] = model
 	}
 	_, limited := input.Properties["limit"]
 	_, computes := input.Properties["measures"]

@@ -48,6 +48,8 @@ type matrixCell struct {
 	Letters    []letter
 	// Rows are the row policies that narrow the rows; "" if all are seen.
 	Rows string
+	// Actions are those that it may run.
+	Actions []string
 }
 
 // letter is a verb, by its first letter.
@@ -130,7 +132,7 @@ func rowOfCaller(c *rights.Caller, models []int) matrixRow {
 }
 
 func cellOf(a *compile.Access) matrixCell {
-	cell := matrixCell{Model: a.Model, Text: rights.Cell(a)}
+	cell := matrixCell{Model: a.Model, Text: rights.Cell(a), Actions: rights.Actions(a)}
 	var may []string
 	for i := range a.Verbs {
 		v := &a.Verbs[i]
@@ -141,7 +143,7 @@ func cellOf(a *compile.Access) matrixCell {
 	}
 	cell.Said = "nothing"
 	if len(may) > 0 {
-		cell.Said = strings.Join(may, ", ")
+		cell.Said = (&rights.Reach{Verbs: may, Actions: cell.Actions}).May()
 	}
 	if a.Verbs[0].Granted && !a.Rows.All {
 		cell.Rows = rights.Rows(a)
@@ -168,6 +170,12 @@ type opened struct {
 }
 
 type column struct{ Name, State string }
+
+// Class is the state in one word.
+func (c column) Class() string {
+	word, _, _ := strings.Cut(c.State, " ")
+	return strings.TrimSuffix(word, ",")
+}
 
 // change is the last change of an object.
 type change struct {

@@ -33,8 +33,8 @@ func MatrixCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "matrix [ENDPOINT]",
 		Short: "Show who may do what to each model, as a table",
-		Long: `matrix shows what every token of an endpoint may do to each of its models: view, add, change, delete, export, and which rows; below it the
-columns that are masked or hidden. --csv writes a line for each token and model.
+		Long: `matrix shows what every token of an endpoint may do to each of its models: view, add, change, delete, export, which rows, and which
+actions; below it the columns that are masked or hidden, and the models that are not served. --csv writes a line for each token and model.
 
 ` + commonRights,
 		Example: `  mcp-admin matrix shop -n shop
@@ -68,8 +68,8 @@ func WhoCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "who MODEL[.COLUMN]",
 		Short: "Show who can read or change a model, or one of its columns",
-		Long: `who shows which tokens reach a model, or a column of it: what they may do, in which rows, and which group or rule lets them view it.
-Of a column it says whether it is shown, masked or hidden.
+		Long: `who shows which tokens reach a model, or a column of it: what they may do, by verbs and by actions, in which rows, and which group or rule
+lets them view it. Of a column it says whether it is shown, masked or hidden, and why; of its actions those that are known to set it.
 
 ` + commonRights,
 		Example: `  mcp-admin who customer.email -e shop -n shop

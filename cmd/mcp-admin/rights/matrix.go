@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ type Matrix struct {
 	Callers []Caller `json:"callers"`
 	// NotInForce are the tokens that let nobody in, with the reason.
 	NotInForce map[string]string `json:"notInForce,omitempty"`
-	// Withheld are the models that the database keeps from being served, with the reason.
+	// Withheld are the models that are not served, with the reason: as their objects are wrong, or as the database says.
 	Withheld map[string]string `json:"withheld,omitempty"`
 	// config is what the objects were compiled to.
 	config *contract.Config
@@ -36,13 +37,17 @@ type Matrix struct {
 
 // Model is a model with its columns, as far as they are known: from files the database is not asked.
 type Model struct {
-	Name     string   `json:"name"`
-	Shown    []string `json:"shown,omitempty"`
-	Masked   []string `json:"masked,omitempty"`
-	Hidden   []string `json:"hidden,omitempty"`
+	Name   string   `json:"name"`
+	Shown  []string `json:"shown,omitempty"`
+	Masked []string `json:"masked,omitempty"`
+	Hidden []string `json:"hidden,omitempty"`
+	// Excluded are those of Hidden that spec.fields.exclude hides. The others are hidden for their names.
+	Excluded []string `json:"excluded,omitempty"`
 	ReadOnly []string `json:"readOnly,omitempty"`
 	// Statements are the reports and actions with SQL of their own: which columns they show is not known.
 	Statements []string `json:"statements,omitempty"`
+	// asked reports whether the database has told its columns, included whether spec.fields.include chooses among them.
+	asked, included bool
 }
 
 // Caller is some tokens, and what each of them may do to each model, in the order of the models.
@@ -58,7 +63,7 @@ func (o *Objects) Matrix(now time.Time) (*Matrix, error) {
 	if config == nil {
 		return nil, fmt.Errorf("MCPEndpoint %s is not valid: %s", cluster.Key(o.Endpoint), verdicts.Endpoint.Message)
 	}
-	m := &Matrix{Endpoint: cluster.Key(o.Endpoint).String(), Models: []Model{}, Callers: []Caller{}, NotInForce: map[string]string{}, Withheld: o.withheld(config), config: config}
+	m := &Matrix{Endpoint: cluster.Key(o.Endpoint).String(), Models: []Model{}, Callers: []Caller{}, NotInForce: map[string]string{}, Withheld: o.withheld(config, &verdicts), config: config}
 	for i := range config.Models {
 		if model := &config.Models[i]; m.Withheld[model.Name] == "" {
 			m.Models = append(m.Models, o.model(model))
@@ -88,11 +93,18 @@ func (o *Objects) Matrix(now time.Time) (*Matrix, error) {
 	return m, nil
 }
 
-// withheld are the models that the database keeps from being served, with the reason.
-func (o *Objects) withheld(config *contract.Config) map[string]string {
+// withheld are the models that are not served, with the reason.
+func (o *Objects) withheld(config *contract.Config, verdicts *compile.Verdicts) map[string]string {
 	withheld := map[string]string{}
+	for i := range o.Exposures {
+		x := &o.Exposures[i]
+		if v, judged := verdicts.Exposures[cluster.Key(x)]; judged && !v.Accepted {
+			withheld[x.EffectiveModel()] = v.Message
+		}
+	}
 	for i := range config.Models {
 		model := &config.Models[i]
+		delete(withheld, model.Name) // another exposure gives the model
 		if c := meta.FindStatusCondition(o.exposure(model.Exposure).Status.Conditions, v1alpha1.ConditionResolved); c != nil && c.Status == metav1.ConditionFalse {
 			withheld[model.Name] = c.Reason + ": " + c.Message
 		}
@@ -122,14 +134,17 @@ func rightsKey(t *v1alpha1.MCPToken) (string, error) {
 // model tells the columns of a model by its exposure's status, or as far as its spec says.
 func (o *Objects) model(m *contract.Model) Model {
 	status := &o.exposure(m.Exposure).Status
-	told := Model{Name: m.Name, Masked: status.MaskedColumns, Hidden: status.HiddenColumns, ReadOnly: status.ReadOnlyColumns}
+	told := Model{Name: m.Name, Masked: status.MaskedColumns, Hidden: slices.Concat(m.Exclude, status.HiddenColumns), Excluded: m.Exclude, ReadOnly: status.ReadOnlyColumns,
+		asked: len(status.Columns) > 0, included: len(m.Include) > 0}
+	slices.Sort(told.Hidden)
+	told.Hidden = slices.Compact(told.Hidden) // one that is named like a secret may be excluded, too
 	for _, column := range status.Columns {
 		if !slices.Contains(told.Masked, column) {
 			told.Shown = append(told.Shown, column)
 		}
 	}
-	if len(status.Columns) == 0 {
-		told.Shown, told.Hidden, told.ReadOnly = m.Include, m.Exclude, m.ReadOnly
+	if !told.asked {
+		told.Shown, told.ReadOnly = m.Include, m.ReadOnly
 		for _, f := range m.Masked {
 			told.Masked = append(told.Masked, f.Name)
 		}
@@ -145,7 +160,7 @@ func (o *Objects) model(m *contract.Model) Model {
 	return told
 }
 
-// Cell says what a caller may do to a model, in short: a letter for each verb, and the rows if they are not all.
+// Cell says what a caller may do to a model, in short: a letter for each verb, the rows if they are not all, and the actions.
 func Cell(a *compile.Access) string {
 	letters := []byte("-----")
 	for i := range a.Verbs {
@@ -157,7 +172,21 @@ func Cell(a *compile.Access) string {
 	if text[0] == 'v' && !a.Rows.All {
 		text += " " + Rows(a)
 	}
+	for _, name := range Actions(a) {
+		text += " +" + name
+	}
 	return text
+}
+
+// Actions are the names of the actions that a caller may run on a model, without the one that every caller who may delete has.
+func Actions(a *compile.Access) []string {
+	var names []string
+	for i := range a.Actions {
+		if a.Actions[i].Granted && a.Actions[i].Name != contract.DeleteSelected {
+			names = append(names, a.Actions[i].Name)
+		}
+	}
+	return names
 }
 
 // Rows says which rows a caller sees.
@@ -199,30 +228,50 @@ func (m *Matrix) show(screen *output.Screen) {
 		fmt.Fprintln(screen, "No token is in force.")
 	} else {
 		screen.Table(header, table...)
-		fmt.Fprintln(screen, "\nv view, a add, c change, d delete, e export; after them the row policies, if they narrow the rows.")
+		fmt.Fprintln(screen, "\nv view, a add, c change, d delete, e export; after them the row policies, if they narrow the rows, and + each action.")
 	}
 	for i := range m.Models {
 		if text := m.Models[i].Concealed(); text != "" {
 			fmt.Fprintf(screen, "%s: %s\n", m.Models[i].Name, text)
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(m.Withheld)) {
+		fmt.Fprintf(screen, "%s is not served: %s\n", name, m.Withheld[name])
+	}
+	if slices.ContainsFunc(m.Models, func(model Model) bool { return !model.asked }) {
+		fmt.Fprintln(screen, notAsked)
+	}
 	if n := len(m.NotInForce); n > 0 {
 		fmt.Fprintf(screen, "Tokens that let nobody in: %d; -o json says why.\n", n)
 	}
 }
 
-// Concealed says which columns of the model are not shown as they are.
+// notAsked says what is not known of a model whose columns no pod has told.
+const notAsked = "The database was not asked: only it knows which columns are hidden for their names, and whether those are there that the YAML names."
+
+// Concealed says which columns of the model are not shown as they are, and of the hidden ones why.
 func (m *Model) Concealed() string {
-	var parts []string
+	var parts, hides []string
+	for _, name := range m.Hidden {
+		hides = append(hides, name+" ("+m.whyHidden(name)+")")
+	}
 	for _, kind := range []struct {
 		word    string
 		columns []string
-	}{{"masked", m.Masked}, {"hidden", m.Hidden}, {"with statements of its own", m.Statements}} {
+	}{{"masked", m.Masked}, {"hidden", hides}, {"with statements of its own", m.Statements}} {
 		if len(kind.columns) > 0 {
 			parts = append(parts, kind.word+": "+strings.Join(kind.columns, ", "))
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// whyHidden says why a hidden column is.
+func (m *Model) whyHidden(column string) string {
+	if slices.Contains(m.Excluded, column) {
+		return "by spec.fields.exclude"
+	}
+	return "for its name"
 }
 
 // WriteCSV writes a line for each token and model.

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
 )
 
 const shop = `apiVersion: mcpadmin.dev/v1alpha1
@@ -74,7 +76,8 @@ func TestTheMatrixHasALineForEachSetOfRights(t *testing.T) {
 		"TOKEN                    GROUPS    CUSTOMER   ORDER\n",
 		"shop/ann and 1 like it   readers   v----      v----\n",
 		"shop/clerk               clerks    -----      v-cde own-region\n",
-		"order: masked: iban; hidden: notes\n",
+		"order: masked: iban; hidden: notes (by spec.fields.exclude)\n",
+		"The database was not asked: only it knows which columns are hidden for their names",
 		"Tokens that let nobody in: 1; -o json says why.",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), strings.Join(strings.Fields(want), " ")) {
@@ -102,9 +105,9 @@ func TestWhoReachesAModelOrAColumn(t *testing.T) {
 	for of, wants := range map[string][]string{
 		"order":       {"shop/ann and 1 like it view all group readers", "shop/clerk view, change, delete, export own-region group clerks"},
 		"customer":    {"shop/ann and 1 like it view all group readers"},
-		"order.iban":  {"order.iban is masked.", "shop/clerk view, change, export own-region"},
-		"order.notes": {"order.notes is hidden.", "No token of MCPEndpoint shop/shop reaches order.notes."},
-		"order.total": {"order.total is not known: the database was not asked."},
+		"order.iban":  {"order.iban is masked.", "shop/ann and 1 like it view (masked) all", "shop/clerk view (masked), export (masked) own-region"},
+		"order.notes": {"order.notes is hidden by spec.fields.exclude.", "No token of MCPEndpoint shop/shop reaches order.notes."},
+		"order.total": {"order.total is not known: the database was not asked.", "The database was not asked: only it knows which columns are hidden for their names"},
 	} {
 		out, err := run(t, WhoCommand(), of)
 		if err != nil {
@@ -127,13 +130,67 @@ func TestWhoReachesAModelOrAColumn(t *testing.T) {
 
 func TestColumnsAreToldByTheStatus(t *testing.T) {
 	m := Model{Name: "customer", Shown: []string{"id", "name"}, Masked: []string{"email"}, Hidden: []string{"password"}, ReadOnly: []string{"id"}}
-	for column, want := range map[string]string{"id": readOnly, "name": shown, "email": masked, "password": hidden} {
+	for column, want := range map[string]string{"id": readOnly, "name": shown, "email": masked, "password": "hidden for its name"} {
 		if got, err := m.State(column); got != want || err != nil {
 			t.Errorf("%s is %q, %v, want %q", column, got, err, want)
 		}
 	}
 	if _, err := m.State("nam"); err == nil || !strings.Contains(err.Error(), `the nearest is "name"`) {
 		t.Error(err)
+	}
+}
+
+// who says of actions who may run them, and of a column which of them set it, also if nobody may change it otherwise.
+func TestActionsAreWaysToChangeAModel(t *testing.T) {
+	o := manyObjects(1)
+	set := func(field string) *v1alpha1.UpdateActionSpec {
+		return &v1alpha1.UpdateActionSpec{Set: []v1alpha1.FieldAssignment{{Field: field, Source: v1alpha1.AssignValue, Value: new("x")}}}
+	}
+	x := &o.Exposures[0]
+	x.Spec.Actions = []v1alpha1.ActionSpec{{Name: "ship", Update: set("state")}, {Name: "raise", Update: set("salary")}}
+	x.Spec.Fields.Exclude = []string{"salary"}
+	x.Status.Columns, x.Status.HiddenColumns = []string{"id", "state"}, []string{"pin"}
+	o.Endpoint.Spec.Groups[0].Permissions[0].Actions = []string{"ship", "raise"}
+	m, err := o.Matrix(time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Cell(&m.Callers[0].Access[0]); got != "v---- +ship +raise" {
+		t.Errorf("the cell is %q", got)
+	}
+	if got := m.Models[0].Concealed(); got != "hidden: pin (for its name), salary (by spec.fields.exclude)" {
+		t.Errorf("concealed is %q", got)
+	}
+	for of, want := range map[string]string{"m0": "view; actions ship, raise", "m0.state": "view; action ship", "m0.salary": "action raise", "m0.id": "view"} {
+		w, err := m.Who(of)
+		if err != nil || len(w.Callers) != 1 || w.Callers[0].May() != want {
+			t.Errorf("%s: %+v, %v, want %s", of, w, err, want)
+		}
+	}
+	if w, err := m.Who("m0.pin"); err != nil || len(w.Callers) != 0 || w.State != "hidden for its name" {
+		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+// A model that is not served is told as that, and not as one that is not there.
+func TestAModelThatIsNotServedIsToldWithTheReason(t *testing.T) {
+	o := manyObjects(1)
+	o.Exposures[3].Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionResolved, Status: metav1.ConditionFalse, Reason: "InvalidField", Message: "no column wrad; the nearest is ward"}}
+	o.Exposures[4].Spec.Actions = []v1alpha1.ActionSpec{{Name: "odd", SQL: &v1alpha1.SQLActionSpec{Statements: []string{"update m4 set a = 'open"}}}}
+	m, err := o.Matrix(time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Who("m3.phone"); err == nil || err.Error() != "m3 is not served: InvalidField: no column wrad; the nearest is ward" {
+		t.Error(err)
+	}
+	if _, err := m.Who("m4"); err == nil || !strings.Contains(err.Error(), "m4 is not served: ") {
+		t.Error(err)
+	}
+	var out bytes.Buffer
+	m.show(output.NewScreen(&out))
+	if !strings.Contains(out.String(), "m3 is not served: InvalidField: no column wrad") {
+		t.Error(out.String())
 	}
 }
 

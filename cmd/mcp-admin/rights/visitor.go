@@ -87,7 +87,7 @@ func (o *Objects) Visitor(issuer string, claims map[string]any, now time.Time) (
 	token, none := access.TokensOf(config, catalog.Build(config, nil)).Identify(caller, now)
 	switch none.Reason {
 	case identity.Accepted:
-		v.take(o, config, &token)
+		v.take(o, config, &verdicts, &token)
 	case access.Ambiguous:
 		v.Refused = fmt.Sprintf("MCPTokens %s and %s are both for the caller, and neither is more specific", none.Tokens[0], none.Tokens[1])
 	default:
@@ -163,7 +163,7 @@ func whyNoCaller(refused identity.Refusal, issuer *contract.Issuer) string {
 }
 
 // take notes what the token gives the caller.
-func (v *Visitor) take(o *Objects, config *contract.Config, token *access.Token) {
+func (v *Visitor) take(o *Objects, config *contract.Config, verdicts *compile.Verdicts, token *access.Token) {
 	v.Token = token.Name()
 	i := slices.IndexFunc(o.Tokens, func(t v1alpha1.MCPToken) bool { return cluster.Key(&t).String() == v.Token })
 	t := o.Tokens[i].DeepCopy()
@@ -179,7 +179,7 @@ func (v *Visitor) take(o *Objects, config *contract.Config, token *access.Token)
 			v.Attributes[name], t.Spec.Attributes[name] = value, v1alpha1.AttributeValue(value)
 		}
 	}
-	v.Withheld = o.withheld(config)
+	v.Withheld = o.withheld(config, verdicts)
 	v.Models = slices.DeleteFunc(compile.Explain(config, t), func(a compile.Access) bool { return v.Withheld[a.Model] != "" })
 	v.Tools = new(compile.ExplainTools(config, t))
 }

@@ -376,6 +376,13 @@ func (p *Pool[C]) renew() {
 	}
 }
 
+// Drop closes the connections that are idle.
+func (p *Pool[C]) Drop() {
+	for c, _, ok := p.newest(); ok; c, _, ok = p.newest() {
+		p.forget(c, database.CloseLost)
+	}
+}
+
 // Close waits for the connections in use and closes all. After it, Acquire finds no free slot.
 func (p *Pool[C]) Close() {
 	p.mu.Lock()

@@ -46,6 +46,8 @@ type conn struct {
 	// lead to another server by now. stale marks all open connections of the database as stale.
 	isStale func() bool
 	stale   func()
+	// spread reports whether rows of a table lie on several servers behind this one.
+	spread func() bool
 	// lost reports whether the connection cannot be used any more, interrupted whether the reason is a statement that
 	// was given up.
 	lost, interrupted bool
@@ -59,6 +61,9 @@ type conn struct {
 func (c *conn) dialect() sqltext.Dialect {
 	if c.mariaDB {
 		return sqltext.MariaDB
+	}
+	if c.spread() {
+		return sqltext.MySQLShards
 	}
 	return sqltext.MySQL
 }

@@ -90,6 +90,7 @@ func (d *db) dialHost(ctx context.Context, settings contract.Connection, timeout
 	generation := d.generation.Load()
 	c := &conn{
 		statements: map[string]driver.Stmt{}, born: time.Now(), kill: d.killOn, host: settings,
+		spread:  d.spread.Load,
 		isStale: func() bool { return d.generation.Load() != generation },
 		stale:   func() { d.generation.CompareAndSwap(generation, generation+1) },
 	}
@@ -251,7 +252,7 @@ func (d *db) allow(ctx context.Context, c *conn, stream *database.Stream) (resto
 		return func() {}, nil
 	}
 	longer := fmt.Sprintf("SET SESSION net_write_timeout = %d", max(int(stream.Within.Seconds()), 1))
-	back := "SET SESSION net_write_timeout = DEFAULT"
+	back := "SET SESSION net_write_timeout = @@global.net_write_timeout" // DEFAULT, which not every server takes
 	usual := d.statementTimeout()
 	if _, lacks := d.lacking.Load(settingName(timeSetting(c.mariaDB, usual))); usual > 0 && !lacks {
 		longer += ", " + timeSetting(c.mariaDB, stream.Within)

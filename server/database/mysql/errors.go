@@ -175,6 +175,11 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	if isUndone(answer) {
 		return undone(e)
 	}
+	if d.gateway.Load() && (answer.Number == errNotSupported || isUnsupported(answer)) || d.spread.Load() && answer.Number == errUnknown {
+		e.Code, e.Message = database.Invalid, "the database keeps these rows on several servers, and does not compute this over all of them; ask without values of related rows "+
+			"(their counts and sums) and without windows, or list the ids first and filter by them"
+		return e
+	}
 	switch answer.Number {
 	case errInterrupted, errQueryTimeout, errStatementTimeout:
 		return d.timedOut(answer)

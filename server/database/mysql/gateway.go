@@ -13,10 +13,16 @@ import (
 // wrapped is a server's message with the gateway's words around it. Behind it come the statement and its values.
 var wrapped = regexp.MustCompile(`(?s)^(?:target: [^:]*: )?vttablet: rpc error: code = \w+ desc = (.*?) \(errno \d+\) \(sqlstate \w{5}\)`)
 
+// beyondIt matches the messages about a statement that it made of ours and does not understand itself, and about more rows than it
+// puts together (--queryserver-config-max-result-size).
+var beyondIt = regexp.MustCompile(` desc = (?:syntax error at position|Row count exceeded) `)
+
 // unwrap leaves the server's own words in an error.
 func unwrap(answer *mysql.MySQLError) {
 	if words := wrapped.FindStringSubmatch(answer.Message); words != nil {
 		answer.Message = words[1]
+	} else if strings.HasPrefix(answer.Message, "target: ") && beyondIt.MatchString(answer.Message) {
+		answer.Number, answer.Message = errNotSupported, ""
 	} else if strings.HasPrefix(answer.Message, "target: ") || strings.HasPrefix(answer.Message, "vttablet: ") {
 		answer.Message = "" // of a form that is not known
 	}

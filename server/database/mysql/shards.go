@@ -28,12 +28,16 @@ func (i *introspection) readShards(ctx context.Context) error {
 	}
 	i.gateway = true
 	for name, t := range i.tables {
-		if !spread[name.schema] || t.Kind != database.BaseTable {
+		if !spread[name.schema] {
 			continue
 		}
-		err := i.readRule(ctx, t)
+		read := i.readRule
+		if t.Kind == database.View {
+			read = i.tryView
+		}
+		err := read(ctx, t)
 		switch {
-		case number(err) == errNoSuchTable:
+		case number(err) == errNoSuchTable, t.Kind == database.View && number(err) == errUnknown:
 			delete(i.tables, name)
 			i.ruleless[name] = true
 		case err != nil:
@@ -41,7 +45,7 @@ func (i *introspection) readShards(ctx context.Context) error {
 		}
 	}
 	if len(i.ruleless) > 0 {
-		i.notes = append(i.notes, "it has tables on several shards for which its VSchema has no rule: they are left out")
+		i.notes = append(i.notes, "it has tables or views on several shards of which its VSchema knows nothing: they are left out")
 	}
 	return i.readCommits(ctx)
 }
@@ -77,6 +81,11 @@ func (i *introspection) readRule(ctx context.Context, t *database.Table) error {
 		return !includesAll(key, by) && !slices.ContainsFunc(listed, func(columns []*database.Column) bool { return includesAll(key, columns) })
 	})
 	return nil
+}
+
+// tryView asks whether the gateway knows a view.
+func (i *introspection) tryView(ctx context.Context, t *database.Table) error {
+	return i.conn.texts(ctx, "SELECT 1 FROM "+sqltext.TableName(sqltext.MySQL, t)+" WHERE FALSE", nil, func([]string) {})
 }
 
 func includesAll(key, columns []*database.Column) bool {

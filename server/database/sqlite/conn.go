@@ -22,21 +22,24 @@ type conn struct {
 	values     []driver.Value
 	// spoilt reports whether the connection cannot be used again.
 	spoilt bool
+	// file is what the connection has open; nil for a file that is being made. writes is set if the connection writes.
+	file   *file
+	writes bool
 }
 
 // Keep implements connpool.Conn.
-func (c *conn) Keep() bool { return !c.spoilt }
+func (c *conn) Keep() bool { return !c.spoilt && !c.file.lost.Load() }
 
-// Alive implements connpool.Conn: a file does not close connections.
-func (*conn) Alive(context.Context, time.Duration) bool { return true }
+// Alive implements connpool.Conn: a file does not close connections, but somebody may have moved or replaced it.
+func (c *conn) Alive(context.Context, time.Duration) bool {
+	if c.writes {
+		return c.file.look()
+	}
+	return c.file.isThere()
+}
 
 // Aged implements connpool.Conn: a file knows no other server.
 func (*conn) Aged() bool { return false }
-
-// opener opens connections to a file for a pool.
-func opener(uri string) func(context.Context) (*conn, error) {
-	return func(context.Context) (*conn, error) { return openConn(uri) }
-}
 
 func openConn(uri string) (*conn, error) {
 	raw, err := engine().Open(uri)
@@ -50,6 +53,9 @@ func openConn(uri string) (*conn, error) {
 func (c *conn) Close() {
 	c.forget()
 	_ = c.raw.Close()
+	if c.file != nil {
+		c.file.closed()
+	}
 }
 
 func (c *conn) forget() {

@@ -47,6 +47,9 @@ func (d *db) openError(ctx context.Context, err error) *database.Error {
 	case errors.Is(err, connpool.ErrBusy):
 		return &database.Error{Code: database.Busy, Reason: reasonError, Message: "all database connections of this server are in use; try again", Cause: err}
 	}
+	if e := d.lostError(err); e != nil {
+		return e
+	}
 	if e := d.codeError(err); e.Code != database.Failed {
 		return e
 	}
@@ -63,6 +66,9 @@ func (d *db) statementError(ctx, limited context.Context, err error) *database.E
 			Code: database.Timeout, Reason: reasonError, Cause: err,
 			Message: "the statement took longer than " + time.Duration(d.settings.StatementTimeout).String(),
 		}
+	}
+	if e := d.lostError(err); e != nil {
+		return e
 	}
 	return d.codeError(err)
 }

@@ -55,6 +55,7 @@ var engine = sync.OnceValue(func() *sqlite.Driver {
 
 type db struct {
 	settings database.Settings
+	file     *file
 	// readers are connections that cannot write; writer is the connection that can.
 	readers, writer *connpool.Pool[*conn]
 	// closing is done once Close is called.
@@ -75,8 +76,13 @@ type db struct {
 func Open(settings database.Settings) database.DB {
 	d := &db{settings: settings}
 	d.closing, d.close = context.WithCancel(context.Background())
-	d.readers = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, settings.Use, opener(readerURI(settings)))
-	d.writer = connpool.New(d.closing, 1, lockTimeout(settings), settings.WriterUse, opener(writerURI(settings)))
+	d.file = &file{path: settings.SQLitePath}
+	d.readers = connpool.New(d.closing, settings.MaxConnections, database.AcquireTimeout, settings.Use, d.file.opener(readerURI(settings), false))
+	d.writer = connpool.New(d.closing, 1, lockTimeout(settings), settings.WriterUse, d.file.opener(writerURI(settings), true))
+	d.file.drop = func() {
+		d.readers.Drop()
+		d.writer.Drop()
+	}
 	return d
 }
 
@@ -150,6 +156,7 @@ func (d *db) Writers() int { return d.writer.Size() }
 
 // Ping implements database.DB.
 func (d *db) Ping(ctx context.Context) error {
+	d.file.look()
 	c, err := d.acquire(ctx)
 	if err != nil {
 		return err
@@ -161,6 +168,7 @@ func (d *db) Ping(ctx context.Context) error {
 	if err := c.each(limited, "PRAGMA schema_version", nil, func([]driver.Value) {}); err != nil {
 		return d.statementError(ctx, limited, err)
 	}
+	d.file.noteLog()
 	return nil
 }
 

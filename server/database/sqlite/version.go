@@ -23,9 +23,11 @@ func (d *db) version(ctx context.Context, c *conn) (*version, error) {
 	if err != nil {
 		return nil, d.statementError(ctx, limited, err)
 	}
-	if v.file, err = os.Stat(d.settings.SQLitePath); err != nil {
-		return nil, nil // a file that was moved away under its connections is still read
+	if lost := d.lookAgain(nil); lost != nil {
+		return nil, lost
 	}
+	d.file.noteLog()
+	v.file = *d.file.info.Load()
 	return &v, nil
 }
 

@@ -23,7 +23,7 @@ type intent struct {
 // writeError says why a statement that writes failed, or the beginning or end of a transaction.
 func (d *db) writeError(ctx, limited context.Context, err error, doing intent) *database.Error {
 	e := d.statementError(ctx, limited, err)
-	if e.Code == database.Cancelled || e.Code == database.Timeout {
+	if e.Code == database.Cancelled || e.Code == database.Timeout || d.file.lost.Load() {
 		return e
 	}
 	switch resultCode(err) {

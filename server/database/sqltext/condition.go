@@ -55,6 +55,10 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.condition(c.Condition, around)
 		w.alias = before
 	case database.Exists:
+		if w.dialect.gathers() && len(c.Theirs) == 1 {
+			w.gathered(c)
+			return
+		}
 		w.text("EXISTS (")
 		w.related(c, func() { w.text("1") })
 		w.text(")")
@@ -166,6 +170,19 @@ func (w *writer) inRows(c database.InRows) {
 		}
 	})
 	w.text(")")
+}
+
+// gathered asks whether a column has one of the values that rows have for which Exists looks.
+func (w *writer) gathered(e database.Exists) {
+	if e.Ours[0].Nullable {
+		w.text("(")
+		w.column(e.Ours[0])
+		w.text(" IS NOT NULL AND ")
+	}
+	w.inRows(database.InRows{Column: e.Ours[0], From: e.From, Theirs: database.Ref{Column: e.Theirs[0]}, Joins: e.Joins, Where: e.Where})
+	if e.Ours[0].Nullable {
+		w.text(")")
+	}
 }
 
 // related reads the rows for which Exists looks; what writes what is read of them.

@@ -52,6 +52,8 @@ type Dialect interface {
 	groupKey(w *writer, key database.GroupKey)
 	// countsGroups reports whether a statement must ask for the number of rows in each group, though nothing needs it.
 	countsGroups() bool
+	// groupsEnd ends the statement that computes groups.
+	groupsEnd() string
 	// groupsBeginnings reports whether the engine groups by the beginnings of a column's values only.
 	groupsBeginnings(c *database.Column) bool
 	// sum, average and extreme write a Sum, an Avg, and a Min or Max; function is "min(" or "max(". An average of moments is rounded
@@ -106,6 +108,8 @@ type Dialect interface {
 	// deleteFrom is the beginning of a DELETE, up to the table and its alias.
 	deleteFrom() string
 
+	// gathers reports whether rows lie on several servers, so that a subquery should not depend on the row of a statement.
+	gathers() bool
 	// readsWritten reports whether a statement may read the table that it writes to, by its own name.
 	readsWritten() bool
 

@@ -44,7 +44,7 @@ func (w *writer) groups(from database.Source) {
 			w.text(" HAVING count(*) >= ")
 			w.buf = strconv.AppendInt(w.buf, int64(least), 10)
 		}
-		w.text(") AS ")
+		w.text(w.dialect.groupsEnd() + ") AS ")
 	})
 	w.aliasName(w.alias)
 }

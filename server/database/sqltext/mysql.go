@@ -14,9 +14,11 @@ import (
 var (
 	MySQL   Dialect = mysql{}
 	MariaDB Dialect = mysql{mariaDB: true}
+	// MySQLShards is what a gateway takes (vtgate) that puts answers of several MySQL servers together.
+	MySQLShards Dialect = mysql{shards: true}
 )
 
-type mysql struct{ mariaDB bool }
+type mysql struct{ mariaDB, shards bool }
 
 func (mysql) quote(dst []byte, name string) []byte { return quoteBy('`', dst, name) }
 
@@ -33,6 +35,7 @@ func (mysql) rowComparison() bool     { return false }
 func (mysql) noValues() string        { return " () VALUES ()" }
 func (d mysql) returning() bool       { return d.mariaDB }
 func (mysql) readsWritten() bool      { return false }
+func (d mysql) gathers() bool         { return d.shards }
 
 // deleteFrom names the alias in the only form that MariaDB before 11.6 accepts.
 func (mysql) deleteFrom() string { return "DELETE t0 FROM " }

@@ -13,6 +13,15 @@ func (mysql) filters() bool { return false }
 // antijoin beside it (9.7).
 func (d mysql) countsGroups() bool { return !d.mariaDB }
 
+// groupsEnd keeps vtgate from taking the order of groups for one of the rows that they consist of, whose columns it then does not
+// find.
+func (d mysql) groupsEnd() string {
+	if d.shards {
+		return " LIMIT 9223372036854775807"
+	}
+	return ""
+}
+
 // sortedLength is how many characters of a text MariaDB sorts at least, and groups by: its max_sort_length is 1,024 bytes.
 const sortedLength = 255
 
@@ -31,7 +40,7 @@ func (d mysql) groupKey(w *writer, key database.GroupKey) {
 		}
 		column()
 	case database.YearPart:
-		w.around("YEAR(", column, ")")
+		d.number64(w, func() { w.around("YEAR(", column, ")") })
 	case database.QuarterPart:
 		w.text("CONCAT(")
 		format("%Y")
@@ -45,16 +54,26 @@ func (d mysql) groupKey(w *writer, key database.GroupKey) {
 	case database.HourPart:
 		format("%Y-%m-%dT%H")
 	case database.WeekdayPart:
-		w.around("WEEKDAY(", column, ") + 1")
+		d.number64(w, func() { w.around("WEEKDAY(", column, ") + 1") })
 	case database.QuarterOfYearPart:
-		w.around("NULLIF(QUARTER(", column, "), 0)")
+		d.number64(w, func() { w.around("NULLIF(QUARTER(", column, "), 0)") })
 	case database.MonthOfYearPart:
-		w.around("NULLIF(MONTH(", column, "), 0)")
+		d.number64(w, func() { w.around("NULLIF(MONTH(", column, "), 0)") })
 	case database.HourOfDayPart:
-		w.around("HOUR(", column, ")")
+		d.number64(w, func() { w.around("HOUR(", column, ")") })
 	case database.PrefixPart:
 		d.binary(w, func() { w.around("LEFT(", column, ", "+strconv.Itoa(key.Length)+")") })
 	}
+}
+
+// number64 gives a computed number the type that vtgate takes it for: it writes the values of rows in the types that servers give
+// them, and names its own, so that a client reads the wrong bytes where the two differ in length.
+func (d mysql) number64(w *writer, write func()) {
+	if !d.shards {
+		write()
+		return
+	}
+	w.around("CAST(", write, " AS SIGNED)")
 }
 
 // around writes something between two texts.

@@ -25,11 +25,23 @@ func (d mysql) value(w *writer, c *database.Column, value database.Value) {
 		d.bytes(w, c, v)
 	case string:
 		d.textValue(w, c, v)
-	case uint64: // as a text: a gateway (vtgate) takes a number beyond int64 for a negative one
-		w.cast(Arg{Kind: c.Kind, Value: strconv.FormatUint(v, 10)}, "UNSIGNED")
+	case uint64:
+		d.unsigned(w, c, v)
 	default:
 		w.bind(Arg{Kind: c.Kind, Value: value})
 	}
+}
+
+// unsigned binds a number beyond int64. A gateway (vtgate) takes it for a negative one, but not its digits; MySQL takes a parameter that
+// is cast for a number unless it is converted first.
+func (d mysql) unsigned(w *writer, c *database.Column, v uint64) {
+	if d.mariaDB {
+		w.bind(Arg{Kind: c.Kind, Value: v})
+		return
+	}
+	w.text("CAST(CONVERT(")
+	w.bind(Arg{Kind: c.Kind, Value: strconv.FormatUint(v, 10)})
+	w.text(" USING utf8mb4) AS UNSIGNED)")
 }
 
 // float binds the part of a number that the column can hold.

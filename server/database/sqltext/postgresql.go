@@ -33,6 +33,7 @@ func (postgresql) rowComparison() bool     { return true }
 func (postgresql) noValues() string        { return " DEFAULT VALUES" }
 func (postgresql) returning() bool         { return true }
 func (postgresql) readsWritten() bool      { return true }
+func (postgresql) gathers() bool           { return false }
 func (postgresql) deleteFrom() string      { return "DELETE FROM " }
 
 // output casts character columns, because the cast removes the blanks that pad them.

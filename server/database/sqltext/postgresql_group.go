@@ -11,6 +11,7 @@ import (
 func (postgresql) filters() bool                          { return true }
 func (postgresql) groupsBeginnings(*database.Column) bool { return false }
 func (postgresql) countsGroups() bool                     { return false }
+func (postgresql) groupsEnd() string                      { return "" }
 
 func (d postgresql) groupKey(w *writer, key database.GroupKey) {
 	c := key.Column

@@ -67,6 +67,7 @@ func (sqlite) rowComparison() bool { return true }
 func (sqlite) noValues() string    { return " DEFAULT VALUES" }
 func (sqlite) returning() bool     { return true }
 func (sqlite) readsWritten() bool  { return true }
+func (sqlite) gathers() bool       { return false }
 func (sqlite) deleteFrom() string  { return "DELETE FROM " }
 
 // output hides the column's declared type, because the driver would use it to turn texts into times.

@@ -52,6 +52,7 @@ const (
 func (sqlite) filters() bool                          { return true }
 func (sqlite) groupsBeginnings(*database.Column) bool { return false }
 func (sqlite) countsGroups() bool                     { return false }
+func (sqlite) groupsEnd() string                      { return "" }
 
 func (d sqlite) groupKey(w *writer, key database.GroupKey) {
 	column := func() { w.column(key.Column) }

@@ -17,7 +17,7 @@ var _ = call.WithArguments("action", call.Operation{
 	May: mayAct, Label: "run actions on", Many: true, Counted: "ids", Admit: admitAction,
 	Note: "(one that asks changes nothing before confirm: true)",
 	Description: func(m *catalog.Model) string {
-		return fmt.Sprintf("Run an action on some %s.", call.PluralOf(m))
+		return fmt.Sprintf("Run an action on %s.", call.PluralOf(m))
 	},
 	OutputSchema: func(*catalog.Model) call.Schema {
 		return call.OneOf(call.PayloadSchema[actionOutcome](), call.PayloadSchema[ConfirmationRequest]())
@@ -62,6 +62,8 @@ type actionCall struct {
 	confirmed  bool
 	// given are the fields that the action sets to values that do not depend on when it runs.
 	given []*catalog.Field
+	// sets are all fields that an update sets; nil if the action is none.
+	sets []*catalog.Field
 	// shown is the confirmation_token that the caller shows; "" is none.
 	shown string
 }

@@ -134,7 +134,7 @@ func (e *actionCall) message(p *actionPlan) string {
 	m := e.call.Scope.Model()
 	count := write.Counted(m, len(p.rows))
 	if e.declared == call.DeleteSelected {
-		if p.deletion.ComesBack() {
+		if p.deletion.WhyFinal() == "" {
 			return "Delete " + count + "? The tool undo can take this back, as long as nobody changes what it concerns."
 		}
 		return "Delete " + count + "? This cannot be undone."

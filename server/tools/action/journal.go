@@ -16,7 +16,7 @@ func (e *actionCall) journalChanges(w *write.Writer, rows []*call.Row, keys []as
 	}
 	for _, r := range rows {
 		ch := e.changeOf(r, message)
-		ch.Given, ch.Before, ch.After = e.given, r, after[string(r.ID())]
+		ch.Given, ch.Sets, ch.Before, ch.After = e.given, e.sets, r, after[string(r.ID())]
 		if err := write.Journal(&e.call.Request, w.Tx, ch); err != nil {
 			return err
 		}

@@ -44,12 +44,12 @@ func (e *actionCall) assignments(w *write.Writer) ([]database.Assignment, []writ
 	problems := &call.Violations{}
 	m := e.call.Scope.Model()
 	var set []database.Assignment
-	e.call.Record.Fields, e.given = nil, nil // an earlier attempt may have left some
+	e.call.Record.Fields, e.given, e.sets = nil, nil, nil // an earlier attempt may have left some
 	given := &write.RowData{Scope: e.call.Scope}
 	for _, a := range e.declared.Set {
 		if a.Parameter == "" {
 			set = append(set, database.Assignment{Column: a.Field.Column, How: a.How, Value: a.Value})
-			e.call.Record.Fields = append(e.call.Record.Fields, a.Field.Name)
+			e.call.Record.Fields, e.sets = append(e.call.Record.Fields, a.Field.Name), append(e.sets, a.Field)
 			if a.How == database.AssignValue {
 				e.given = append(e.given, a.Field)
 			}
@@ -74,7 +74,7 @@ func (e *actionCall) assignments(w *write.Writer) ([]database.Assignment, []writ
 	if len(set) == 0 {
 		return nil, nil, call.Invalid("confirmation_data must hold at least one parameter: %s would change nothing; %s", e.declared.Name, parametersOf(e.declared).names())
 	}
-	given.Set, e.given = set, append(e.given, given.Fields...)
+	given.Set, e.given, e.sets = set, append(e.given, given.Fields...), append(e.sets, given.Fields...)
 	references := write.ReferencesOf(&e.call.Request, given, false)
 	if err := w.CheckReferences(e.call.Scope, references); err != nil {
 		return nil, nil, err

@@ -37,9 +37,7 @@ func (h *held) judge(tx database.Tx, changes *call.Changes) error {
 		}
 	}
 	for _, ch := range changes.List() {
-		if ch.Message != call.CreatedAgain { // undo knows such rows by it
-			ch.Message += note
-		}
+		ch.Message += note
 		if err := write.Record(&h.call.Request, tx, ch); err != nil {
 			return err
 		}

@@ -46,6 +46,8 @@ type Request struct {
 	// Restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
 	// declared type would not.
 	Restores bool
+	// TakesBack is the id of the oldest entry of the journal about a row that the call takes back; "" if it takes none back. It may be nil.
+	TakesBack func(table *database.Table, row string) string
 	// Locks is set if the rows that the call reads are to stay as they are until the transaction ends.
 	Locks bool
 	// RestoredAs are values that the call gives back as the database kept them, by fields.

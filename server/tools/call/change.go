@@ -14,6 +14,8 @@ type Change struct {
 	Before, After *Row
 	// Given are the fields that the caller gave values.
 	Given []*catalog.Field
+	// Sets are the fields that the change is about; what else changed was set aside, by the database or the server. Nil if nobody knows.
+	Sets []*catalog.Field
 	// Operation is what made the change: a part's own name if the call has parts.
 	Operation string
 }

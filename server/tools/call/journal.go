@@ -12,6 +12,8 @@ type FieldChange struct {
 	After  json.RawMessage `json:"after,omitempty"`
 	// Stored is Before as the database kept it (see database.ParseKept), if it would store something else for Before.
 	Stored json.RawMessage `json:"stored,omitempty"`
+	// Aside is set if the call itself did not set the field: the database or the server did, and does so again with each change.
+	Aside bool `json:"aside,omitempty"`
 }
 
 // AppendTo appends the change as encoding/json writes it.
@@ -33,6 +35,12 @@ func (c *FieldChange) AppendTo(out []byte) []byte {
 	}
 	if len(out) == begin {
 		out = append(out, '{')
+	}
+	if c.Aside {
+		if out[len(out)-1] != '{' {
+			out = append(out, ',')
+		}
+		out = append(out, `"aside":true`...)
 	}
 	return append(out, '}')
 }

@@ -359,5 +359,9 @@ const FindModels = "find_models"
 // ActionPrefix begins the action of an entry that a declared action made.
 const ActionPrefix = "action:"
 
-// CreatedAgain is the message about a row that undo brought back.
-const CreatedAgain = "created again"
+// CreatedAgain begins the message about a row that undo brought back. TookBack is in the message of an entry that took others
+// about its row back, before the id of the oldest of them; a semicolon may follow.
+const (
+	CreatedAgain = "created again"
+	TookBack     = "takes back the entries from "
+)

@@ -22,6 +22,7 @@ var _ = call.WithArguments("history", call.Operation{
 	Advice: "who changed a row, when and how",
 }, history,
 	call.Argument[historyArguments]{Name: call.IDName, Schema: call.IDSchema, Required: call.Always, Into: func(a *historyArguments) any { return &a.id }},
+	call.Argument[historyArguments]{Name: "call", Into: func(a *historyArguments) any { return &a.call }, Common: true, Help: "of this call only"},
 	call.Argument[historyArguments]{Name: "limit", Into: func(a *historyArguments) any { return &a.limit },
 		Schema: call.DefaultLimit(historyLimit)},
 	call.Argument[historyArguments]{Name: "offset", Into: func(a *historyArguments) any { return &a.offset }},
@@ -29,6 +30,7 @@ var _ = call.WithArguments("history", call.Operation{
 
 type historyArguments struct {
 	id            json.RawMessage
+	call          string
 	limit, offset call.Count
 }
 
@@ -78,6 +80,9 @@ func history(c *call.Call, a *historyArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.call != "" {
+		first = database.And{first, j.equals("call", a.call)}
+	}
 	plan := j.plan(first, min(a.limit.Or(historyLimit), m.Declared.MaxPageSize), a.offset.Or(0))
 	entries, page, err := call.ReadAll[journalEntry](c.Ctx, c.DB, plan)
 	if err != nil {
@@ -117,6 +122,10 @@ func (j *rowJournal) equals(column, text string) database.Condition {
 	return database.Match{Column: j.table.Column(column), Op: database.TextEquals, Text: text}
 }
 
+func (j *rowJournal) begins(column, text string) database.Condition {
+	return database.Match{Column: j.table.Column(column), Op: database.TextStartsWith, Text: text}
+}
+
 // newest is a read of the entries that meet a condition, newest first.
 func (j *rowJournal) newest(where database.Condition, columns ...string) *database.Select {
 	plan := &database.Select{From: j.call.Token.Unscoped(j.table), Where: where, Order: []database.Order{{Column: j.table.Column("id"), Descending: true}}}
@@ -130,7 +139,7 @@ func (j *rowJournal) newest(where database.Condition, columns ...string) *databa
 // same key before the latest creation, or before the latest deletion, where the row was put there again by other means. A
 // row that undo brought back is the same row as before.
 func (j *rowJournal) first(gone bool) (database.Condition, error) {
-	created := database.And{j.equals("action", "create"), database.Not{Condition: j.equals("message", call.CreatedAgain)}}
+	created := database.And{j.equals("action", "create"), database.Not{Condition: j.begins("message", call.CreatedAgain)}}
 	newest, err := j.latest(database.Or{j.equals("action", "create"), j.equals("action", "delete")})
 	if err != nil || newest == nil {
 		return database.And{}, err
@@ -139,7 +148,7 @@ func (j *rowJournal) first(gone bool) (database.Condition, error) {
 	if deleted && !gone {
 		return database.Compare{Column: j.table.Column("id"), Op: database.Greater, Value: newest.id}, nil
 	}
-	if deleted || newest.message == call.CreatedAgain {
+	if deleted || strings.HasPrefix(newest.message, call.CreatedAgain) {
 		if newest, err = j.latest(created); err != nil || newest == nil {
 			return database.And{}, err
 		}
@@ -228,10 +237,10 @@ func changeMessage(scope access.Scope, action string, changes map[string]json.Ra
 // withoutStored is a change without what undo alone needs.
 func withoutStored(change json.RawMessage) json.RawMessage {
 	var told call.FieldChange
-	if json.Unmarshal(change, &told) != nil || told.Stored == nil {
+	if json.Unmarshal(change, &told) != nil || told.Stored == nil && !told.Aside {
 		return change
 	}
-	told.Stored = nil
+	told.Stored, told.Aside = nil, false
 	text, _ := json.Marshal(told) // it was JSON before
 	return text
 }

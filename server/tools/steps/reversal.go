@@ -2,7 +2,7 @@ package steps
 
 import (
 	"encoding/json"
-	"slices"
+	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
@@ -23,8 +23,13 @@ type reversal struct {
 	// before and after are the row's fields as they were and as the entry left them, by the names that they have today: all
 	// that the entry tells of; nil if there was no row.
 	before, after map[string]json.RawMessage
-	// settled are the fields whose values the call sets: they must be as before in the end.
+	// settled are the fields whose values the call sets: they must be as before in the end. aside are those that the change did
+	// not set: the database or the server did, and does so again. fixed says why others cannot be set: they must be as before all the same.
 	settled []string
+	aside   map[string]bool
+	fixed   map[string]string
+	// withheld is a field that was set and whose values the journal does not have; "" if there is none.
+	withheld string
 	// kept are values as the database kept them, by fields.
 	kept map[string]database.Value
 }
@@ -59,6 +64,7 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 	if err := r.readFields(); err != nil {
 		return nil, err
 	}
+	r.fixed = map[string]string{}
 	switch e.Action {
 	case "create":
 		r.op, r.arguments[call.IDName] = write.DeleteOperation, r.id
@@ -66,7 +72,7 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 	case "delete":
 		return r, r.recreate()
 	case "update":
-		return r, r.restore(nil)
+		return r, r.restore()
 	}
 	return r, r.restoreAction()
 }
@@ -74,11 +80,16 @@ func (u *undoing) plan(e *undoEntry) (*reversal, error) {
 // readFields finds the entry's fields among the fields that the token sees today.
 func (r *reversal) readFields() error {
 	r.before, r.after, r.kept = map[string]json.RawMessage{}, map[string]json.RawMessage{}, map[string]database.Value{}
+	r.aside = map[string]bool{}
 	for column, change := range r.entry.fieldsChanged() {
 		f := fieldOfColumn(r.scope, column)
 		if f == nil || f.Masked || f.Secret {
 			return r.entry.cannot("it changed a field that you may not see today")
 		}
+		if change.Before == nil && change.After == nil {
+			r.withheld = f.Name
+		}
+		r.aside[f.Name] = change.Aside
 		for _, value := range []json.RawMessage{change.Before, change.After} {
 			if write.IsShortened(value) {
 				return r.entry.cannot("%s is longer than the %d bytes that the journal keeps of a value", f.Name, write.MaxJournalValue)
@@ -119,6 +130,9 @@ func (r *reversal) recreate() error {
 		f := call.FieldOf(r.scope, c)
 		switch {
 		case c.Generated, f == r.model.Version:
+			if f != nil && r.before[f.Name] != nil && !r.aside[f.Name] { // it was set then
+				r.fixed[f.Name] = whyNotSet(f, write.Purpose{Creates: true})
+			}
 		case r.before[f.Name] == nil:
 			return r.entry.cannot("the journal does not have its %s, which the table may have got since", f.Name)
 		default:
@@ -130,11 +144,19 @@ func (r *reversal) recreate() error {
 	return nil
 }
 
-// restore plans the change of fields to what they were. must are fields that have to be settable; others that cannot were
-// set by the database or the server itself, which do so again.
-func (r *reversal) restore(must []*catalog.Field) error {
+// whyNotSet says why a field cannot be set; "" if it can.
+func whyNotSet(f *catalog.Field, p write.Purpose) string {
+	why, _, _ := strings.Cut(write.WhyNotWritable(f, p), ";")
+	return why
+}
+
+// restore plans the change of fields to what they were.
+func (r *reversal) restore() error {
 	if f := write.HiddenChange(r.scope); f != nil {
 		return r.entry.cannot("the journal keeps no secrets, and does not tell whether %s was changed, too", f.Name)
+	}
+	if r.withheld != "" {
+		return r.entry.cannot("the journal does not have what %s was, which looked like a secret then", r.withheld)
 	}
 	for name := range r.after {
 		if r.before[name] == nil {
@@ -144,12 +166,12 @@ func (r *reversal) restore(must []*catalog.Field) error {
 	data := map[string]json.RawMessage{}
 	for name, value := range r.before {
 		f := r.scope.Field(name)
-		switch why := write.WhyNotWritable(f, write.Purpose{}); {
+		switch why := whyNotSet(f, write.Purpose{}); {
 		case why == "":
 			data[name] = value
 			r.settled = append(r.settled, name)
-		case slices.Contains(must, f):
-			return r.entry.cannot("%s %s", name, why)
+		case !r.aside[name]:
+			r.fixed[name] = why
 		}
 	}
 	if len(data) > 0 {
@@ -174,13 +196,10 @@ func (r *reversal) restoreAction() error {
 	case declared.Update == nil:
 		return r.entry.cannot("the action is an SQL statement, which may have changed more than the journal knows")
 	}
-	var must []*catalog.Field
 	for _, set := range declared.Set {
-		f := call.FieldOf(r.scope, set.Field.Column)
-		if f == nil || f.Masked || f.Secret {
+		if f := call.FieldOf(r.scope, set.Field.Column); f == nil || f.Masked || f.Secret {
 			return r.entry.cannot("the action sets a column that you may not see")
 		}
-		must = append(must, f)
 	}
-	return r.restore(must)
+	return r.restore()
 }

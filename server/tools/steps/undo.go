@@ -18,13 +18,13 @@ import (
 var UndoOperation = call.WithArguments("undo", call.Operation{
 	OfferedTo: mayUndo,
 	Description: func(*catalog.Model) string {
-		return "Take back what a call of yours changed, or all your changes since a time: all or nothing. A row that was changed since is a conflict."
+		return "Undo a call of yours, or all your changes since a time: all or nothing. A row changed since is a conflict."
 	},
 	OutputSchema: func(*catalog.Model) call.Schema { return call.PayloadSchema[undone]() },
 }, undo,
-	call.Argument[undoArguments]{Name: "call", Into: func(a *undoArguments) any { return &a.call }, Help: "the call of the answer that told of the change"},
+	call.Argument[undoArguments]{Name: "call", Into: func(a *undoArguments) any { return &a.call }, Help: "of the change's answer"},
 	call.Argument[undoArguments]{Name: "since", Into: func(a *undoArguments) any { return &a.since }, Help: "instead of call: a time, as 2026-01-31T12:00:00Z"},
-	call.Argument[undoArguments]{Name: call.ModelParameter, Into: func(a *undoArguments) any { return &a.model }, Help: "with since: only rows of this model"},
+	call.Argument[undoArguments]{Name: call.ModelParameter, Into: func(a *undoArguments) any { return &a.model }, Help: "with since: only this model"},
 	call.Argument[undoArguments]{Name: "dry_run", Into: func(a *undoArguments) any { return &a.dryRun }, Help: write.DryRunHelp},
 )
 
@@ -151,28 +151,40 @@ type undoEntry struct {
 	Table   string          `json:"table_name"`
 	Row     string          `json:"object_id"`
 	Call    string          `json:"call"`
+	Token   string          `json:"token"`
+	Message string          `json:"message"`
 	Changes json.RawMessage `json:"changes"`
 	// changes are the joined changes of several entries; nil if Changes has them.
 	changes map[string]call.FieldChange
+	// from is the id of the oldest of the joined entries; nil if there is only this one.
+	from json.RawMessage
+}
+
+// oldest is the id of the oldest entry that the entry stands for.
+func (e *undoEntry) oldest() json.RawMessage {
+	if e.from != nil {
+		return e.from
+	}
+	return e.ID
 }
 
 // read reads the entries that meet a condition, newest first.
 func (u *undoing) read(which database.Condition) ([]*undoEntry, error) {
-	entries, page, err := u.journal(which, maxUndone)
+	entries, page, err := u.journal(which, maxUndone, "id", "action", "model", "table_schema", "table_name", "object_id", "changes", "call")
 	if err == nil && page.More {
 		err = call.Failf(call.CodeTooLarge, "these are more than %d changes, or too large ones; take fewer back at once, with call or a later since", maxUndone)
 	}
 	return entries, err
 }
 
-// journal reads entries of the audit table, newest first.
-func (u *undoing) journal(which database.Condition, limit int) ([]*undoEntry, database.Page, error) {
+// journal reads columns of entries of the audit table, newest first.
+func (u *undoing) journal(which database.Condition, limit int, columns ...string) ([]*undoEntry, database.Page, error) {
 	table := u.call.Catalog.Audit()
 	plan := &database.Select{
 		From: u.call.Token.Unscoped(table), Where: which, Limit: limit, MaxBytes: maxUndoneBytes, More: true,
 		Order: []database.Order{{Column: table.Column("id"), Descending: true}},
 	}
-	for _, name := range []string{"id", "action", "model", "table_schema", "table_name", "object_id", "changes", "call"} {
+	for _, name := range columns {
 		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{table.Column(name)}})
 	}
 	return call.ReadAll[*undoEntry](u.call.Ctx, u.tx, plan)

@@ -58,6 +58,11 @@ func netted(entries []*undoEntry) []*undoEntry {
 			left = append(left, e)
 		}
 	}
+	if len(left) > 0 {
+		oldest := *left[0]
+		oldest.from = entries[len(entries)-1].oldest()
+		left[0] = &oldest
+	}
 	slices.Reverse(left)
 	return left
 }
@@ -66,13 +71,14 @@ func netted(entries []*undoEntry) []*undoEntry {
 // change and a deletion the deletion.
 func combined(first, second *undoEntry) *undoEntry {
 	both := *second
+	both.from = first.oldest()
 	if first.Action == "create" {
 		both.Action, both.ID = first.Action, first.ID
 	}
 	both.changes = maps.Clone(first.fieldsChanged())
 	for name, change := range second.fieldsChanged() {
 		if before, twice := both.changes[name]; twice {
-			change.Before, change.Stored = before.Before, before.Stored
+			change.Before, change.Stored, change.Aside = before.Before, before.Stored, before.Aside && change.Aside
 		} else if first.Action == "create" {
 			change.Before, change.Stored = nil, nil
 		}
@@ -80,10 +86,12 @@ func combined(first, second *undoEntry) *undoEntry {
 	}
 	for name, change := range both.changes {
 		switch {
+		case both.Action == "create" && change.After == nil:
+			delete(both.changes, name) // that it was set does not matter: the row goes
 		case both.Action == "delete":
 			change.After = nil
 			both.changes[name] = change
-		case both.Action == "update" && change.Stored == nil && sameMeaning(change.Before, change.After):
+		case both.Action == "update" && change.Stored == nil && change.Before != nil && sameMeaning(change.Before, change.After):
 			delete(both.changes, name)
 		}
 	}

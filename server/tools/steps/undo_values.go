@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // fieldOfColumn is the visible field of a column, by the column's name.
@@ -17,6 +18,17 @@ func fieldOfColumn(scope access.Scope, column string) *catalog.Field {
 		}
 	}
 	return nil
+}
+
+// holds reports whether a row has these values.
+func holds(now json.RawMessage, values map[string]json.RawMessage) bool {
+	is := call.Members(now)
+	for name, value := range values {
+		if !sameMeaning(is[name], value) {
+			return false
+		}
+	}
+	return true
 }
 
 // sameMeaning reports whether two JSON values mean the same: a database's own type of JSON may store the journal's with other

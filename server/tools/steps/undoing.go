@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
-	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/write"
@@ -122,7 +123,10 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 			return err
 		}
 	}
-	if r.op == nil || len(r.kept) == 0 && u.isRestored(r, now) {
+	if r.op == nil {
+		return r.hasFixed(now)
+	}
+	if len(r.kept) == 0 && u.isRestored(r, now) {
 		return nil
 	}
 	if r.op == write.DeleteOperation {
@@ -131,7 +135,7 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 		}
 	}
 	p := u.call.Part(u.tx, r.op, r.model.Name)
-	p.Restores, p.RestoredAs = true, r.kept
+	p.Restores, p.RestoredAs, p.TakesBack = true, r.kept, u.takenBack
 	arguments, err := json.Marshal(r.arguments)
 	if err != nil {
 		return err
@@ -145,6 +149,15 @@ func (u *undoing) reverse(e *undoEntry, row *undoneRow) error {
 	u.parts = append(u.parts, p)
 	u.changes = append(u.changes, u.shown(r, now))
 	return nil
+}
+
+// takenBack is the id of the oldest entry about a row that is taken back with the next one about it; "" if there is none.
+func (u *undoing) takenBack(table *database.Table, id string) string {
+	row := u.rows[rowName{table.Schema, table.Name, id}]
+	if row == nil || row.done == len(row.left) {
+		return ""
+	}
+	return call.PlainText(row.left[row.done].oldest())
 }
 
 // shown is the answer's form of what was done to a row. A dry run tells the values, too, as long as there is room.
@@ -201,93 +214,9 @@ func (u *undoing) rowNow(r *reversal) (json.RawMessage, error) {
 	return text, err
 }
 
-// unchangedSince refuses a row that is not as the newest of its entries left it, or that others changed since the oldest of
-// them.
-func (u *undoing) unchangedSince(r *reversal, row *undoneRow, now json.RawMessage) error {
-	if !holds(now, r.after) && !u.isRestored(r, now) {
-		return u.conflict(r, now)
-	}
-	if gone := r.entry.Action == "delete"; gone != (now == nil) {
-		return u.conflict(r, now)
-	}
-	since, err := u.entriesFrom(row.entries[len(row.entries)-1], database.GreaterOrEqual, len(row.entries)+1)
-	if err != nil {
-		return err
-	}
-	if len(since) > len(row.entries) {
-		return u.conflict(r, now)
-	}
-	return nil
-}
-
-// entriesFrom returns entries about the row of an entry that are newer (Greater), or newer and the entry itself (GreaterOrEqual), and
-// meet more conditions. Entries of this call are left out.
-func (u *undoing) entriesFrom(e *undoEntry, op database.CompareOp, limit int, more ...database.Condition) ([]*undoEntry, error) {
-	table := u.call.Catalog.Audit()
-	id, err := lookup.ParseShown(table.Column("id"), e.ID)
-	if err != nil {
-		return nil, err
-	}
-	name := e.rowName()
-	entries, _, err := u.journal(append(database.And{
-		textEquals(table, "table_schema", name.schema), textEquals(table, "table_name", name.table), textEquals(table, "object_id", name.row),
-		database.Compare{Column: table.Column("id"), Op: op, Value: id},
-		database.Not{Condition: textEquals(table, "call", u.call.ID)},
-	}, more...), limit)
-	return entries, err
-}
-
-// isAnother reports whether the row was deleted after the change, or made again: the row that is there now is another one.
-func (u *undoing) isAnother(e *undoEntry) (bool, error) {
-	table := u.call.Catalog.Audit()
-	since, err := u.entriesFrom(e, database.Greater, 1, database.Or{textEquals(table, "action", "create"), textEquals(table, "action", "delete")})
-	return len(since) > 0, err
-}
-
-// holds reports whether a row has these values.
-func holds(now json.RawMessage, values map[string]json.RawMessage) bool {
-	is := call.Members(now)
-	for name, value := range values {
-		if !sameMeaning(is[name], value) {
-			return false
-		}
-	}
-	return true
-}
-
 // isRestored reports whether a changed row shows what it was already: a foreign key followed what was taken back before.
 func (u *undoing) isRestored(r *reversal, now json.RawMessage) bool {
 	return len(u.parts) > 0 && r.op == write.UpdateOperation && now != nil && holds(now, r.before)
-}
-
-// conflict is the error about a row that was changed since: it shows what the change left, and what is there now. Of a row
-// that is gone, or out of the token's sight, it shows nothing. If another row has its key now, it shows that one alone: whoever sees
-// it may not see the row before.
-func (u *undoing) conflict(r *reversal, now json.RawMessage) error {
-	left := json.RawMessage("null")
-	if now == nil {
-		now = left
-	} else if r.entry.Action != "delete" {
-		another, err := u.isAnother(r.entry)
-		if err != nil {
-			return err
-		}
-		if another {
-			return &call.ToolError{
-				Code: call.CodeConflict, Current: now,
-				Message: fmt.Sprintf("%s %s was deleted since, and current is the row that has its id now; nothing was undone. Undo what was done since first, if it was you, or write yourself what is right", r.model.Name, r.entry.Row),
-			}
-		}
-		text, err := json.Marshal(r.after)
-		if err != nil {
-			return err
-		}
-		left = text
-	}
-	return &call.ToolError{
-		Code: call.CodeConflict, Current: now, Left: left,
-		Message: fmt.Sprintf("%s %s was changed since: current is the row now, left is what your change left of it; nothing was undone. Undo what was done since first, if it was you, or write yourself what is right", r.model.Name, r.entry.Row),
-	}
 }
 
 // takesNothingAlong refuses to delete a row on which others depend by now: they are no part of what is taken back.
@@ -322,6 +251,17 @@ func (u *undoing) isAsBefore(r *reversal) error {
 	for _, name := range r.settled {
 		if !sameMeaning(is[name], r.before[name]) {
 			return r.entry.cannot("the database makes something else of %s than it was", name)
+		}
+	}
+	return r.hasFixed(now)
+}
+
+// hasFixed makes sure that the fields that cannot be set are as before: nothing is left out of what is taken back.
+func (r *reversal) hasFixed(now json.RawMessage) error {
+	is := call.Members(now)
+	for _, name := range slices.Sorted(maps.Keys(r.fixed)) {
+		if !sameMeaning(is[name], r.before[name]) {
+			return r.entry.cannot("%s %s", name, r.fixed[name])
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package write
 import (
 	"slices"
 
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
@@ -40,7 +41,7 @@ func (f *cascade) journalChunk(after *cascade, a *affected, rows []foundRow, gon
 		return err
 	}
 	for i, before := range rows {
-		ch := call.Change{Row: later[i], Action: "update", Message: changed, Before: before.Row, After: later[i]}
+		ch := call.Change{Row: later[i], Action: "update", Message: changed, Before: before.Row, After: later[i], Sets: before.sets(a.model)}
 		switch {
 		case later[i] == nil && a.gone[before.identity]:
 			ch = call.Change{Row: before.Row, Action: "delete", Message: gone, Before: before.Row}
@@ -52,6 +53,17 @@ func (f *cascade) journalChunk(after *cascade, a *affected, rows []foundRow, gon
 		}
 	}
 	return nil
+}
+
+// sets are the fields that change with other rows; nil if none does.
+func (r foundRow) sets(m *catalog.Model) []*catalog.Field {
+	var some []*catalog.Field
+	for _, f := range m.Fields {
+		if _, changes := r.nexts[f.Column]; changes {
+			some = append(some, f)
+		}
+	}
+	return some
 }
 
 // later are rows as they are now, in their order; nil is one that is not there, or that nothing tells from others.

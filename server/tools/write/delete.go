@@ -37,6 +37,8 @@ type deleted struct {
 	// Object is the present row, if the database kept it.
 	Object json.RawMessage `json:"object,omitempty"`
 	DryRun bool            `json:"dry_run,omitempty"`
+	// Undo says that undo cannot bring back what went, and why; "" if it can, or if the endpoint has no undo.
+	Undo string `json:"undo,omitempty"`
 	// Call is the call's id, by which the journal knows what it changed.
 	Call string `json:"call,omitempty"`
 }
@@ -68,6 +70,9 @@ func deleteRow(c *call.Call, a *deleteArguments) ([]byte, error) {
 			verb = "Would delete"
 		}
 		answer.Message = fmt.Sprintf("%s %s %s", verb, c.Scope.Model().Declared.VerboseName, call.PlainText(gone.Rows[0].ID())) + gone.Consequences()
+		if why := gone.WhyFinal(); why != "" && c.Catalog.Audit() != nil {
+			answer.Undo = "not possible: " + why
+		}
 	} else if !a.dryRun {
 		c.Record.Changed = gone.affected()
 	}

@@ -223,12 +223,12 @@ func (w *Writer) deleteRow(scope access.Scope, where, version database.Condition
 	return nil, onlyOne(m, 0, current)
 }
 
-// ComesBack reports whether undo can bring back what the deletion takes, as things are now: the journal will have all of it,
+// WhyFinal says why undo cannot bring back what the deletion takes, as things are now; "" if it can: the journal will have all of it,
 // and the token may make it again.
-func (d *Deletion) ComesBack() bool {
+func (d *Deletion) WhyFinal() string {
 	req := d.cascade.req
-	if WhyNoUndo(req.Catalog) != "" {
-		return false
+	if why := WhyNoUndo(req.Catalog); why != "" {
+		return why
 	}
 	for _, a := range d.cascade.order {
 		gone := a.along
@@ -238,11 +238,17 @@ func (d *Deletion) ComesBack() bool {
 		changed := a.changedOnly()
 		switch {
 		case len(gone)+len(changed) == 0:
+			continue
 		case a.model == nil || !a.model.Served():
-			return false
-		case len(gone) > 0 && !canRecreate(req, a.model, gone), len(changed) > 0 && !canRestore(req, a.model, changed):
-			return false
+			return noneOfOurs
+		case len(changed) > 0 && !mayRestore(req, a.model, changed):
+			return "you may not change all of the rows back that lose what they refer to"
+		case len(gone) == 0:
+			continue
+		}
+		if why := whyNotRecreated(req, a.model, gone); why != "" {
+			return why
 		}
 	}
-	return true
+	return ""
 }

@@ -24,8 +24,8 @@ const cutMark = "..."
 // Journal tells of a change: the audit table, in the transaction of the change itself, and whoever may have to allow the call. Then
 // the audit table gets it once the call is allowed (Record).
 func Journal(req *call.Request, tx database.Tx, ch call.Change) error {
-	if req.Restores && ch.Action == "create" {
-		ch.Message = call.CreatedAgain
+	if req.Restores {
+		ch.Message = restored(req, &ch)
 	}
 	if !req.Changes.Gathers() {
 		return Record(req, tx, ch)
@@ -38,18 +38,35 @@ func Journal(req *call.Request, tx database.Tx, ch call.Change) error {
 	return nil
 }
 
+// restored is the message about a row that undo changed.
+func restored(req *call.Request, ch *call.Change) string {
+	from := ""
+	if req.TakesBack != nil {
+		from = req.TakesBack(ch.Row.Model.Table, call.PlainText(ch.Row.ID()))
+	}
+	switch {
+	case from == "" && ch.Action == "create":
+		return call.CreatedAgain
+	case from == "":
+		return ch.Message
+	case ch.Action == "create":
+		return call.CreatedAgain + "; " + call.TookBack + from
+	}
+	return call.TookBack + from
+}
+
 // Journals reports whether changes are to be told in full.
 func Journals(req *call.Request) bool { return req.Catalog.Audit() != nil || req.Changes.Gathers() }
 
 // Record writes a change to the audit table, in the transaction of the change itself, at the latest with its commit. Without an
-// audit table it does nothing. Hidden, masked and secret-looking fields are left out.
+// audit table it does nothing. Values of hidden, masked and secret-looking fields are left out.
 func Record(req *call.Request, tx database.Tx, ch call.Change) error {
 	table := req.Catalog.Audit()
 	if table == nil {
 		return nil
 	}
 	m := ch.Row.Model
-	changes := changesOf(m, ch.Before, ch.After)
+	changes := changesOf(&ch)
 	cells := [...]struct{ name, value string }{
 		{"token", req.Token.Caller()}, {"action", ch.Action}, {"model", m.Name}, {"table_schema", m.Table.Schema}, {"table_name", m.Table.Name},
 		{"object_id", call.PlainText(ch.Row.ID())}, {"object_repr", excerpt(ch.Row.Label())}, {"message", excerpt(ch.Message)}, {"changes", ""}, {"call", req.ID},
@@ -101,21 +118,33 @@ func differences(m *catalog.Model, before, after *call.Row) []difference {
 
 // changesOf are the changes of a row as JSON: a call.FieldChange for each field that differs, in the order of the columns'
 // names. An exposure's names may be others tomorrow.
-func changesOf(m *catalog.Model, before, after *call.Row) []byte {
-	some := differences(m, before, after)
+func changesOf(ch *call.Change) []byte {
+	some := differences(ch.Row.Model, ch.Before, ch.After)
+	if ch.Kind() == "update" {
+		for _, f := range ch.Sets {
+			if f.Secret || f.Masked {
+				some = append(some, difference{field: f}) // that it was set, without its values
+			}
+		}
+	}
 	slices.SortFunc(some, func(a, b difference) int { return strings.Compare(a.field.Column.Name, b.field.Column.Name) })
 	out := append(make([]byte, 0, 512), '{')
 	for i, d := range some {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		change := call.FieldChange{Before: shorten(d.before), After: shorten(d.after)}
+		change := call.FieldChange{Before: shorten(d.before), After: shorten(d.after), Aside: setAside(ch, d.field)}
 		if !IsShortened(change.Before) {
-			change.Stored = before.KeptAs(d.field.Column)
+			change.Stored = ch.Before.KeptAs(d.field.Column)
 		}
 		out = change.AppendTo(append(call.AppendJSON(out, d.field.Column.Name), ':'))
 	}
 	return append(out, '}')
+}
+
+// setAside reports whether it was not the change itself that set a field.
+func setAside(ch *call.Change, f *catalog.Field) bool {
+	return f.Column.Generated || f == ch.Row.Model.Version || ch.Sets != nil && !slices.Contains(ch.Sets, f)
 }
 
 // shorten cuts a value that is too long for the audit table; what is left of it is a text.

@@ -42,7 +42,7 @@ func (w *Writer) updateRow(d *RowData, where database.Condition, version databas
 	if err != nil {
 		return written{}, err
 	}
-	if err := Journal(w.Req, w.Tx, call.Change{Row: changed.Row, Action: "update", Message: changeSummary(u.before, changed.Row), Before: u.before, After: changed.Row, Given: d.Fields}); err != nil {
+	if err := Journal(w.Req, w.Tx, call.Change{Row: changed.Row, Action: "update", Message: changeSummary(u.before, changed.Row), Before: u.before, After: changed.Row, Given: d.Fields, Sets: d.Fields}); err != nil {
 		return written{}, err
 	}
 	return changed, u.followers.Journal("changed with " + m.Declared.VerboseName + " " + u.before.Label())

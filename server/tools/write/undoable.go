@@ -1,6 +1,7 @@
 package write
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -9,18 +10,27 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
-// canRecreate reports whether the token may create such rows anew with all that they hold.
-func canRecreate(req *call.Request, m *catalog.Model, rows []foundRow) bool {
+// whyNotRecreated says why the token cannot create such rows anew with all that they hold; "" if it can.
+func whyNotRecreated(req *call.Request, m *catalog.Model, rows []foundRow) string {
 	scope := req.Token.Reach(m)
-	if !scope.Has(access.View|access.Add) || !CreateOperation.OfferedFor(req.Catalog, m) || len(m.Key) == 0 || WhyNoRecreation(scope) != "" {
-		return false
+	switch {
+	case !scope.Has(access.View|access.Add) || !CreateOperation.OfferedFor(req.Catalog, m):
+		return "you may not create all of these rows again"
+	case len(m.Key) == 0:
+		return "the rows have no id"
+	}
+	if why := WhyNoRecreation(scope); why != "" {
+		return why
 	}
 	for _, f := range scope.Fields() {
 		if !f.Column.Generated && f != m.Version && WhyNotWritable(f, Purpose{Creates: true}) != "" {
-			return false
+			return "you may not set its " + f.Name
 		}
 	}
-	return !slices.ContainsFunc(rows, func(r foundRow) bool { return isTooLongForJournal(scope, r) })
+	if slices.ContainsFunc(rows, func(r foundRow) bool { return isTooLongForJournal(scope, r) }) {
+		return fmt.Sprintf("a value is longer than the %d bytes that the journal keeps of one", MaxJournalValue)
+	}
+	return ""
 }
 
 // isTooLongForJournal reports whether the journal will keep only the beginning of one of the row's values.
@@ -28,8 +38,8 @@ func isTooLongForJournal(scope access.Scope, r foundRow) bool {
 	return slices.ContainsFunc(scope.Fields(), func(f *catalog.Field) bool { return IsShortened(shorten(r.Value(f.Name))) })
 }
 
-// canRestore reports whether the token may set the foreign keys of such rows again.
-func canRestore(req *call.Request, m *catalog.Model, rows []foundRow) bool {
+// mayRestore reports whether the token may set the foreign keys of such rows again.
+func mayRestore(req *call.Request, m *catalog.Model, rows []foundRow) bool {
 	scope := req.Token.Reach(m)
 	if !scope.Has(access.View|access.Change) || !UpdateOperation.OfferedFor(req.Catalog, m) || len(m.Key) == 0 || HiddenChange(scope) != nil {
 		return false
@@ -53,6 +63,8 @@ func HiddenChange(scope access.Scope) *catalog.Field {
 	return nil
 }
 
+const noneOfOurs = "rows of other tables, which the journal does not know, may have gone or changed with it"
+
 // WhyNoRecreation says why no row of the model comes back once it was deleted; "" if one may.
 func WhyNoRecreation(scope access.Scope) string {
 	m := scope.Model()
@@ -63,7 +75,7 @@ func WhyNoRecreation(scope access.Scope) string {
 	}
 	for _, d := range m.Catalog().Dependents(m.Table) {
 		if d.Key.OnDelete != database.Restrict && (d.Model == nil || d.Unreadable) {
-			return "rows of other tables, which the journal does not know, may have gone or changed with it"
+			return noneOfOurs
 		}
 	}
 	return ""
