@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -222,9 +223,11 @@ var _ = Describe("Without the admission policy", Ordered, func() {
 		a := w.approval(call)
 		Eventually(state(a)).Should(Equal("Waiting"))
 		mallory := w.newPerson("mallory", nil)
-		Expect(mallory.writes(a, func(a *v1alpha1.MCPApproval) {
-			a.Spec.Decisions = []v1alpha1.ApprovalDecision{{DecidedBy: "ann", Decision: v1alpha1.VerdictApprove, Groups: []string{"leads"}}}
-		})).To(Succeed())
+		Eventually(func() error { // each API server takes a moment to forget the policy
+			return mallory.writes(a, func(a *v1alpha1.MCPApproval) {
+				a.Spec.Decisions = []v1alpha1.ApprovalDecision{{DecidedBy: "ann", Decision: v1alpha1.VerdictApprove, Groups: []string{"leads"}}}
+			})
+		}).Should(Succeed())
 		Eventually(func() []string { state(a)(); return counted(a) }).Should(Equal([]string{"ann PolicyNotInForce"}))
 		Expect(messageOf(a, "Approved")).To(ContainSubstring("not installed"))
 		Consistently(server.decided(call)).Should(BeEmpty())
@@ -240,5 +243,32 @@ var _ = Describe("Without the admission policy", Ordered, func() {
 
 		removePolicy()
 		Eventually(server.decided(call)).Should(BeEmpty(), "what nobody checks any more is not allowed any more")
+	})
+
+	It("no decision counts that was made while it was weakened, though it is mended at once", func(ctx SpecContext) {
+		installPolicy()
+		DeferCleanup(removePolicy)
+		w, e, server, token := guardedShop()
+		Eventually(reads(e, "Ready")).Should(Equal("True Ready"))
+		call := w.call("refund", token, "large-refunds")
+		server.tells(call)
+		a := w.approval(call)
+		Eventually(state(a)).Should(Equal("Waiting"))
+		before, mallory := a.UID, w.newPerson("mallory", nil)
+
+		binding := policyObjects()[1]
+		weakened := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"validationActions":["Audit"]}}`))
+		Expect(k8s.Patch(ctx, binding, weakened)).To(Succeed())
+		Eventually(func() error { // each API server takes a moment
+			return mallory.writes(a, func(a *v1alpha1.MCPApproval) {
+				a.Spec.Decisions = []v1alpha1.ApprovalDecision{{DecidedBy: "ann", Decision: v1alpha1.VerdictApprove, Groups: []string{"leads"}}}
+			})
+		}).Should(Succeed())
+		mended := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"validationActions":["Deny"]}}`))
+		Expect(k8s.Patch(ctx, binding, mended)).To(Succeed())
+
+		Eventually(func() bool { return state(a)() == "Waiting" && a.UID != before }).Should(BeTrue(), "the call begins anew")
+		Expect(a.Spec.Decisions).To(BeEmpty())
+		Consistently(server.decided(call)).Should(BeEmpty())
 	})
 })

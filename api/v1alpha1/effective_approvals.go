@@ -82,9 +82,16 @@ func (r *ApprovalRequest) GuardsSecretOf(t *MCPToken) bool {
 	return guarded == t.CredentialSecretName()
 }
 
-// Takes reports whether the policy takes the approval of who decided: it asks for no group, or for one of that user's.
+// serviceAccountPrefix begins the user names of ServiceAccounts.
+const serviceAccountPrefix = "system:serviceaccount:"
+
+// Takes reports whether the policy takes the approval of who decided: it asks for no group, or for one of that user's. ServiceAccounts are
+// no people, and anybody may make some: without groups none is taken.
 func (p *ApprovalAsker) Takes(d *ApprovalDecision) bool {
-	return len(p.ApproverGroups) == 0 || slices.ContainsFunc(d.Groups, func(group string) bool { return slices.Contains(p.ApproverGroups, group) })
+	if len(p.ApproverGroups) == 0 {
+		return !strings.HasPrefix(d.DecidedBy, serviceAccountPrefix)
+	}
+	return slices.ContainsFunc(d.Groups, func(group string) bool { return slices.Contains(p.ApproverGroups, group) })
 }
 
 // EffectiveState is the approval's state.

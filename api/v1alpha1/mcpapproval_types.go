@@ -340,7 +340,7 @@ type ApprovalDecisionReason string
 // Whether a decision counts.
 const (
 	DecisionCounted ApprovalDecisionReason = "Counted"
-	// DecisionNotAnApprover: the user is in none of the groups that a policy asks for.
+	// DecisionNotAnApprover: the user is in none of the groups that a policy asks for, or is a ServiceAccount and the policy names no group.
 	DecisionNotAnApprover ApprovalDecisionReason = "NotAnApprover"
 	// DecisionOwnCall: the call is the user's own.
 	DecisionOwnCall ApprovalDecisionReason = "OwnCall"

@@ -78,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *Reconciler) judge(ctx context.Context, e *v1alpha1.MCPEndpoint, a *v1alpha1.MCPApproval) (time.Duration, error) {
 	key, now := cluster.KeyOf(a), r.Now()
 	told, isTold := r.Reports.of(key)
-	force := r.Policy.Force(ctx)
+	force := r.Policy.Force(ctx, a)
 	switch {
 	case isTold && AskedAnew(a, &told.Approval):
 		return 0, r.remove(ctx, a) // it is asked for again: a new object begins when this one is gone
@@ -112,8 +112,9 @@ func (r *Reconciler) judge(ctx context.Context, e *v1alpha1.MCPEndpoint, a *v1al
 		return 0, r.remove(ctx, a)
 	}
 	left := a.Spec.Request.ExpiryTime.Sub(now)
-	if len(a.Spec.Decisions) > 0 { // they count only as long as the policy is there
+	if len(a.Spec.Decisions) > 0 { // they count only as long as the policy is there, and the Config follows
 		left = min(left, r.LookAgain)
+		r.Configs(EndpointOf(a))
 	}
 	return max(left, time.Millisecond), nil
 }

@@ -34,9 +34,9 @@ func (r *Reconciler) Watch(mgr manager.Manager, g *cluster.Guard) error {
 		Complete(g.Before("MCPApproval", r))
 }
 
-// deleted notes that an object is gone. If its call still waits, the pods tell of it once more.
+// deleted notes that an object is gone. If its call may still wait, also as somebody deleted a denial, the pods tell of it once more.
 func (r *Reconciler) deleted(e event.DeleteEvent) bool {
-	if a, is := e.Object.(*v1alpha1.MCPApproval); is && !a.Ended() {
+	if a, is := e.Object.(*v1alpha1.MCPApproval); is && (!a.Ended() || r.Now().Before(a.Spec.Request.ExpiryTime.Time)) {
 		r.Again(EndpointOf(a))
 	}
 	return true

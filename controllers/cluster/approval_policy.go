@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	approvalpolicy "github.com/mcp-admin/mcp-admin-operator/config/approval-policy"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -42,17 +44,28 @@ type ApprovalPolicy struct {
 	user string
 	seen compile.PolicyForce
 	at   time.Time
+	// versions are those of the policy and its binding as they were seen last, by kind.
+	versions map[string]seenVersion
 }
 
-// Force tells whether decisions are checked, as it was at most 10 seconds ago, or a minute if the API server does not tell.
-func (p *ApprovalPolicy) Force(ctx context.Context) compile.PolicyForce {
+// seenVersion is a version of an object's spec, and when it was seen first.
+type seenVersion struct {
+	uid        types.UID
+	generation int64
+	at         time.Time
+}
+
+// Force tells whether decisions are checked, as it was at most 10 seconds ago, or a minute if the API server does not tell. If one of the
+// approvals has a decision that its status does not tell of yet, it is as it is now: the policy may have been weakened just before.
+func (p *ApprovalPolicy) Force(ctx context.Context, approvals ...*v1alpha1.MCPApproval) compile.PolicyForce {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	isNew := slices.ContainsFunc(approvals, hasNewDecision)
 	rest := p.Rest
 	if rest == 0 {
 		rest = policyRest
 	}
-	if !p.at.IsZero() && p.Now().Sub(p.at) < rest {
+	if !isNew && !p.at.IsZero() && p.Now().Sub(p.at) < rest {
 		return p.seen
 	}
 	ctx, cancel := context.WithTimeout(ctx, policyPatience)
@@ -61,10 +74,16 @@ func (p *ApprovalPolicy) Force(ctx context.Context) compile.PolicyForce {
 	switch {
 	case err == nil:
 		p.seen, p.at = force, p.Now()
-	case p.at.IsZero() || p.Now().Sub(p.at) >= policyGrace:
+	case isNew || p.at.IsZero() || p.Now().Sub(p.at) >= policyGrace:
 		return compile.PolicyForce{Problem: "whether the admission policy is installed is not known: " + err.Error()}
 	}
 	return p.seen
+}
+
+func hasNewDecision(a *v1alpha1.MCPApproval) bool {
+	return slices.ContainsFunc(a.Spec.Decisions, func(d v1alpha1.ApprovalDecision) bool {
+		return !slices.ContainsFunc(a.Status.Decisions, func(seen v1alpha1.ApprovalDecisionStatus) bool { return seen.DecidedBy == d.DecidedBy })
+	})
 }
 
 // look asks the API server.
@@ -105,11 +124,42 @@ func (p *ApprovalPolicy) look(ctx context.Context) (compile.PolicyForce, error) 
 	if !equality.Semantic.DeepEqual(policy.Spec, foundPolicy.Spec) || !equality.Semantic.DeepEqual(binding.Spec, foundBinding.Spec) {
 		return compile.PolicyForce{Problem: fmt.Sprintf("the ValidatingAdmissionPolicy %s or its binding is not the one of this release for the user %s; install that one", approvalpolicy.Name, p.user)}, nil
 	}
-	since := foundPolicy.CreationTimestamp.Time
-	if foundBinding.CreationTimestamp.After(since) {
-		since = foundBinding.CreationTimestamp.Time
+	since := p.unchangedSince("policy", foundPolicy)
+	if of := p.unchangedSince("binding", foundBinding); of.After(since) {
+		since = of
 	}
 	return compile.PolicyForce{Since: since.Add(policyLag)}, nil
+}
+
+// unchangedSince is the moment from which an object's spec surely was what it is now. Its generation tells whether the spec was ever another
+// one, and its managed fields when somebody wrote it last. Those can be removed: then it is when this version was seen first.
+func (p *ApprovalPolicy) unchangedSince(kind string, o client.Object) time.Time {
+	since := o.GetCreationTimestamp().Time
+	before, seen := p.versions[kind]
+	now := seenVersion{o.GetUID(), o.GetGeneration(), p.Now()}
+	if seen && before.uid == now.uid && before.generation == now.generation {
+		now.at = before.at
+	}
+	if p.versions == nil {
+		p.versions = map[string]seenVersion{}
+	}
+	p.versions[kind] = now
+	if now.generation <= 1 {
+		return since
+	}
+	written := time.Time{}
+	for _, by := range o.GetManagedFields() {
+		if by.Subresource == "" && by.Time != nil && by.Time.After(written) {
+			written = by.Time.Time
+		}
+	}
+	if written.IsZero() || seen && before.uid == now.uid && before.generation < now.generation && now.at.After(written) {
+		written = now.at
+	}
+	if written.After(since) {
+		return written
+	}
+	return since
 }
 
 // shippedPolicy is the policy and its binding as they are shipped, for a manager with that user name.

@@ -78,6 +78,8 @@ func TestADecisionCountsOnlyIfItMay(t *testing.T) {
 		"two":               {guarded(two), nil, []v1alpha1.ApprovalDecision{by("ann", approve), by("bob", approve)}, agent, inForce, "Approved", []v1alpha1.ApprovalDecisionReason{"Counted", "Counted"}},
 		"not in the group":  {guarded(leads), nil, []v1alpha1.ApprovalDecision{by("ann", approve, "staff")}, agent, inForce, "Waiting", []v1alpha1.ApprovalDecisionReason{"NotAnApprover"}},
 		"in the group":      {guarded(leads), nil, []v1alpha1.ApprovalDecision{by("ann", approve, "leads")}, agent, inForce, "Approved", []v1alpha1.ApprovalDecisionReason{"Counted"}},
+		"a ServiceAccount":  {guarded(), nil, []v1alpha1.ApprovalDecision{by("system:serviceaccount:shop:s", approve)}, agent, inForce, "Waiting", []v1alpha1.ApprovalDecisionReason{"NotAnApprover"}},
+		"one that is named": {guarded(leads), nil, []v1alpha1.ApprovalDecision{by("system:serviceaccount:shop:s", approve, "leads")}, agent, inForce, "Approved", []v1alpha1.ApprovalDecisionReason{"Counted"}},
 		"an override":       {guarded(leads, two), nil, []v1alpha1.ApprovalDecision{by("ann", override)}, agent, inForce, "Approved", []v1alpha1.ApprovalDecisionReason{"Counted"}},
 		"denied":            {guarded(leads), nil, []v1alpha1.ApprovalDecision{by("ann", deny)}, agent, inForce, "Denied", []v1alpha1.ApprovalDecisionReason{"Counted"}},
 		"allowed, denied":   {guarded(), nil, []v1alpha1.ApprovalDecision{by("ann", approve), by("bob", deny)}, agent, inForce, "Denied", []v1alpha1.ApprovalDecisionReason{"Counted", "Counted"}},

@@ -138,7 +138,7 @@ func (r *Reconciler) decisions(ctx context.Context, e *v1alpha1.MCPEndpoint) map
 		}
 		return found[0]
 	}
-	return compile.Decisions(approvals, e, token, r.ApprovalPolicy.Force(ctx), r.Now())
+	return compile.Decisions(approvals, e, token, r.ApprovalPolicy.Force(ctx, approvals...), r.Now())
 }
 
 func (r *Reconciler) forget(endpoint types.NamespacedName) {

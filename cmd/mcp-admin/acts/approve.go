@@ -26,9 +26,11 @@ func Decide(ctx context.Context, k *cluster.Cluster, a *v1alpha1.MCPApproval, ve
 		if err := Undecided(a, user.Username, now); err != nil {
 			return err
 		}
-		a.Spec.Decisions = append(a.Spec.Decisions, v1alpha1.ApprovalDecision{
-			DecidedBy: user.Username, Decision: verdict, Groups: askedGroups(a, user.Groups), Comment: comment,
-		})
+		decision := v1alpha1.ApprovalDecision{DecidedBy: user.Username, Decision: verdict, Groups: askedGroups(a, user.Groups), Comment: comment}
+		if err := taken(a, &decision); err != nil {
+			return err
+		}
+		a.Spec.Decisions = append(a.Spec.Decisions, decision)
 		err := k.Update(ctx, a)
 		if !apierrors.IsConflict(err) {
 			return refusal(err)
@@ -53,6 +55,23 @@ func Undecided(a *v1alpha1.MCPApproval, user string, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// taken says why an approval would count for no policy; nil if it would. It could not be changed into a denial then.
+func taken(a *v1alpha1.MCPApproval, d *v1alpha1.ApprovalDecision) error {
+	policies := a.Spec.Request.Policies
+	if d.Decision != v1alpha1.VerdictApprove || slices.ContainsFunc(policies, func(p v1alpha1.ApprovalAsker) bool { return p.Takes(d) }) {
+		return nil
+	}
+	var asks []string
+	for i := range policies {
+		who := "people, and you are a ServiceAccount"
+		if groups := policies[i].ApproverGroups; len(groups) > 0 {
+			who = "people in " + strings.Join(groups, " or ")
+		}
+		asks = append(asks, fmt.Sprintf("policy %s asks for %s", policies[i].Name, who))
+	}
+	return fmt.Errorf("nothing was decided: your approval of %s would not count, as %s. One of them has to allow it; you can deny it", a.Name, strings.Join(asks, ", and "))
 }
 
 // askedGroups are those of a user's groups that a policy asks for.

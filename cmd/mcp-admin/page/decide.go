@@ -79,7 +79,7 @@ func (q *request) deciding(a *v1alpha1.MCPApproval) *deciding {
 		d.Allow, d.Override = false, false
 	}
 	if d.Allow && q.source().Cluster() != nil {
-		q.tellGroups(d, a, groups)
+		q.tellGroups(d, a, name, groups)
 	}
 	q.tellCommands(d, a)
 	return d
@@ -128,18 +128,22 @@ func (q *request) tellRights(d *deciding, a *v1alpha1.MCPApproval) error {
 
 // tellGroups says for which policies an approval of somebody in these groups would not count. If for none, it is not offered: a decision
 // cannot be changed, and they can still deny.
-func (q *request) tellGroups(d *deciding, a *v1alpha1.MCPApproval, groups []string) {
-	own := &v1alpha1.ApprovalDecision{Groups: groups}
+func (q *request) tellGroups(d *deciding, a *v1alpha1.MCPApproval, name string, groups []string) {
+	own := &v1alpha1.ApprovalDecision{DecidedBy: name, Groups: groups}
 	var others []string
 	for i := range a.Spec.Request.Policies {
 		if p := &a.Spec.Request.Policies[i]; !p.Takes(own) {
-			others = append(others, fmt.Sprintf("policy %s, which asks for people in %s", p.Name, strings.Join(p.ApproverGroups, " or ")))
+			who := "policy " + p.Name + ", which asks for people"
+			if len(p.ApproverGroups) > 0 {
+				who += " in " + strings.Join(p.ApproverGroups, " or ")
+			}
+			others = append(others, who)
 		}
 	}
 	if len(others) == 0 {
 		return
 	}
-	d.Note = "You are in no such group: your approval does not count for " + strings.Join(others, ", nor for ") + "."
+	d.Note = "Your approval does not count for " + strings.Join(others, ", nor for ") + "."
 	if len(others) == len(a.Spec.Request.Policies) {
 		d.Allow = false
 		d.Note += " You can deny."

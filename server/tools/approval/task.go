@@ -171,8 +171,10 @@ func (r *Register) look(e *entry, now time.Time) call.Task {
 	case e.task.result != nil:
 	case e.task.running:
 		t.Message = "Other people have allowed this call, and it runs now."
-	case e.task.cancelled, e.State == contract.ApprovalWithdrawn:
+	case e.State == contract.ApprovalWithdrawn:
 		t.Status, t.Message = call.TaskCancelled, "This call was withdrawn: nothing was changed."
+	case e.task.cancelled:
+		t.Status, t.Message = call.TaskCancelled, "This task was cancelled, and does not run the call. The call stays allowed until it expires: made again, it runs."
 	case e.State == contract.ApprovalExecuted:
 		t.Result = e.unshown(&call.Result{}, "the call that was made again has the answer")
 	case e.State == contract.ApprovalSuperseded:
