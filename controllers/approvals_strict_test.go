@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -84,10 +85,14 @@ var _ = Describe("With fourEyes: Strict", Ordered, func() {
 		Expect(ann.decides(a, v1alpha1.VerdictApprove)).To(MatchError(ContainSubstring("fourEyes: Strict")))
 	})
 
-	It("a caller without a Secret is told apart by its subject alone", func() {
+	It("a caller without a Secret is told apart by its subject alone", func(ctx SpecContext) {
 		w, _, server, _ := guardedShop(strict)
 		token := w.tokenOfAccount("account", "worker")
 		w.create(token)
+		Eventually(func() int64 { // a pod cannot tell of a token that the manager has not seen
+			Expect(k8s.Get(ctx, client.ObjectKeyFromObject(token), token)).To(Succeed())
+			return token.Status.ObservedGeneration
+		}).Should(Equal(token.Generation))
 		call := w.call("refund", token, "large-refunds")
 		server.tells(call)
 		a := w.approval(call)

@@ -56,7 +56,7 @@ func (w *world) testPageUndo(t *testing.T) {
 	undoing := regexp.MustCompile(`href="[^"]*/(e/shop/shop/activity/\d+)">the call that did it`).FindStringSubmatch(text)[1]
 	w.shows(b, undoing, "undo by", "Take it back", "The rows stand in its steps.")
 	w.shows(b, change, "Taken back at ", undoing)
-	w.shows(b, change+"/undo", "<strong><bdi>conflict</bdi></strong>", "As the call left it")
+	w.shows(b, change+"/undo", "<strong><bdi>conflict</bdi></strong>", "was taken back already")
 	var events corev1.EventList
 	w.check(w.k8s.List(t.Context(), &events, client.InNamespace("shop")))
 	told := 0
