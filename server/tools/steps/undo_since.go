@@ -179,7 +179,8 @@ func (u *undoing) conflict(r *reversal, now json.RawMessage, since *sinceThen) e
 	switch {
 	case r.entry.Action == "delete":
 	case call.IsNull(now):
-		what, todo = "is gone, or out of your sight now: left is what your change left of it", whatFirst
+		told.Left = nil // of a row that the token may see no more, no value is told
+		what, todo = "is gone, or out of your sight now", whatFirst
 	case isAnother:
 		told.Left = nil
 		what = "was deleted since, and current is the row that has its id now"
