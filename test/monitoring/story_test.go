@@ -181,6 +181,7 @@ func (w *world) eachEndpointIsTraced() {
 // notInTheStory are the metrics that no process of the story has, with the reason.
 var notInTheStory = map[string]string{
 	"mcp_admin_manager_yielded_namespaces":           "there is one installation",
+	"mcp_admin_manager_approvals_waiting":            "no endpoint has policies of approvals",
 	"mcp_admin_replicas_up":                          "the database has no replicas",
 	"mcp_admin_replica_lag_seconds":                  "the database has no replicas",
 	"mcp_admin_certificate_expiry_timestamp_seconds": "the endpoints speak plain HTTP",
@@ -200,7 +201,7 @@ func (w *world) eachNameIsScraped(from, to time.Time) {
 		if _, ok := scraped[name]; ok {
 			w.t.Errorf("%s is in the story, though %s", name, why)
 		}
-		for label := range strings.SplitSeq("installation namespace exported_namespace pod", " ") {
+		for label := range strings.SplitSeq("installation namespace exported_namespace pod endpoint", " ") {
 			scraped.add(name, label)
 		}
 	}
@@ -241,6 +242,7 @@ var zeroInTheStory = map[string]string{
 
 // noDataInTheStory are the panels that have none, with the reason.
 var noDataInTheStory = map[string]string{
+	"fleet.json, Calls that wait for people":       "no endpoint has policies of approvals",
 	"endpoint.json, Lag of the replicas":           "the database has no replicas",
 	"fleet.json, Calls that wait for a connection": "it shows endpoints whose calls wait, and none does",
 }
