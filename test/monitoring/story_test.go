@@ -202,7 +202,7 @@ func (w *world) eachNameIsScraped(from, to time.Time) {
 		if _, ok := scraped[name]; ok {
 			w.t.Errorf("%s is in the story, though %s", name, why)
 		}
-		for label := range strings.SplitSeq("installation namespace exported_namespace pod endpoint mcpadmin_dev_endpoint", " ") {
+		for label := range strings.SplitSeq("installation namespace exported_namespace pod endpoint mcpadmin_dev_endpoint outcome", " ") {
 			scraped.add(name, label)
 		}
 	}
