@@ -93,58 +93,6 @@ func (p *Pool[C]) Size() int {
 	return p.size
 }
 
-// Resize changes how many connections the pool may hold, up to what it was made for, and at least one. Connections that are too many
-// then are closed: at once if they are idle, else when they are given back.
-func (p *Pool[C]) Resize(size int) {
-	size = min(max(size, 1), cap(p.slots))
-	p.mu.Lock()
-	if p.ending {
-		p.mu.Unlock()
-		return
-	}
-	p.use.Size(size - p.size)
-	p.size = size
-	p.hold(cap(p.slots) - size)
-	var tooMany []resting[C]
-	for len(p.idle) > 0 && p.live-len(tooMany) > size {
-		tooMany = append(tooMany, p.idle[0])
-		p.idle = slices.Delete(p.idle, 0, 1)
-		p.use.Idle(-1)
-	}
-	p.mu.Unlock()
-	for _, r := range tooMany {
-		p.forget(r.conn, database.CloseIdle)
-	}
-}
-
-// hold keeps so many slots free of connections, as far as they are free. The caller holds the lock.
-func (p *Pool[C]) hold(wanted int) {
-	for p.held+p.owed < wanted {
-		select {
-		case p.slots <- struct{}{}:
-			p.held++
-		default:
-			p.owed++
-		}
-	}
-	p.owed = min(p.owed, max(wanted-p.held, 0))
-	for ; p.held+p.owed > wanted; p.held-- {
-		<-p.slots
-	}
-}
-
-// leave gives a slot back.
-func (p *Pool[C]) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.owed > 0 {
-		p.owed--
-		p.held++
-		return
-	}
-	<-p.slots
-}
-
 // Acquire returns a connection. Callers are served in the order in which they came.
 func (p *Pool[C]) Acquire(ctx context.Context) (C, error) {
 	var none C
@@ -225,10 +173,16 @@ func (p *Pool[C]) newest() (c C, idle time.Duration, ok bool) {
 	if last < 0 {
 		return c, 0, false
 	}
-	r := p.idle[last]
-	p.idle = slices.Delete(p.idle, last, last+1)
-	p.use.Idle(-1)
+	r := p.take(last)
 	return r.conn, time.Since(r.since), true
+}
+
+// take takes one of the idle connections. The caller holds the lock.
+func (p *Pool[C]) take(at int) resting[C] {
+	r := p.idle[at]
+	p.idle = slices.Delete(p.idle, at, at+1)
+	p.use.Idle(-1)
+	return r
 }
 
 // fromOthers waits for a connection that another caller gives back. others reports whether there is one to wait for.
@@ -282,13 +236,6 @@ func (p *Pool[C]) Release(c C) {
 	p.leave()
 }
 
-// tooMany reports whether there are more connections than there may be.
-func (p *Pool[C]) tooMany() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.live > p.size
-}
-
 // rest hands a connection to the caller who waits longest, or else lays it by.
 func (p *Pool[C]) rest(c C) {
 	now := time.Now()
@@ -306,15 +253,13 @@ func (p *Pool[C]) rest(c C) {
 	}
 	p.idle = append(p.idle, resting[C]{c, now})
 	p.use.Idle(1)
-	var tired []resting[C]
-	if oldest := p.idle[0]; len(p.idle) > 1 && now.Sub(oldest.since) > idleTime {
-		tired = append(tired, oldest)
-		p.idle = slices.Delete(p.idle, 0, 1)
-		p.use.Idle(-1)
+	var tired []C
+	if len(p.idle) > 1 && now.Sub(p.idle[0].since) > idleTime {
+		tired = append(tired, p.take(0).conn)
 	}
 	p.mu.Unlock()
-	for _, r := range tired {
-		p.forget(r.conn, database.CloseIdle)
+	for _, c := range tired {
+		p.forget(c, database.CloseIdle)
 	}
 }
 
@@ -361,25 +306,25 @@ func (p *Pool[C]) renew() {
 		return
 	}
 	p.renewAfter = time.Time{}
-	var old []resting[C]
+	var old []C
 	if at := slices.IndexFunc(p.idle, func(r resting[C]) bool { return r.conn.Aged() }); at >= 0 {
-		old = append(old, p.idle[at])
-		p.idle = slices.Delete(p.idle, at, at+1)
-		p.use.Idle(-1)
+		old = append(old, p.take(at).conn)
 	} else {
 		p.replaced++
 	}
 	p.mu.Unlock()
 	p.rest(c)
-	for _, r := range old {
-		p.forget(r.conn, database.CloseAged)
+	for _, c := range old {
+		p.forget(c, database.CloseAged)
 	}
 }
 
-// Drop closes the connections that are idle.
-func (p *Pool[C]) Drop() {
+// Drop closes the connections that are idle, as what they lead to is lost.
+func (p *Pool[C]) Drop() { p.drain(database.CloseLost) }
+
+func (p *Pool[C]) drain(cause database.CloseCause) {
 	for c, _, ok := p.newest(); ok; c, _, ok = p.newest() {
-		p.forget(c, database.CloseLost)
+		p.forget(c, cause)
 	}
 }
 
@@ -396,7 +341,5 @@ func (p *Pool[C]) Close() {
 	p.closed = true
 	p.mu.Unlock()
 	p.use.Size(-p.size)
-	for c, _, ok := p.newest(); ok; c, _, ok = p.newest() {
-		p.forget(c, database.CloseEnded)
-	}
+	p.drain(database.CloseEnded)
 }
