@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // notifying gives a policy a webhook.
@@ -152,5 +153,28 @@ func TestValuesThatAreKeptAreBounded(t *testing.T) {
 	name := l.waits(ownerText, "bulk_author", `{"operation":"create","items":[`+strings.Join(items, ",")+`]}`)
 	if text := string(l.waiting.Values(name, time.Now())); strings.Contains(text, "somebody") || !strings.Contains(text, "they are counted") {
 		t.Errorf("of 60 rows is kept: %s", text)
+	}
+}
+
+// A task ends as the call itself does.
+func TestWebhooksAreToldOfTheEndOfTasks(t *testing.T) {
+	for name, end := range map[string]func(l *library, caller, approval string){
+		"withdrawn": func(l *library, caller, approval string) { l.waiting.CancelTask(caller, approval, time.Now()) },
+		"denied":    func(l *library, _, approval string) { l.decide(approval, contract.ApprovalDenied, "") },
+		"expired": func(l *library, caller, approval string) {
+			l.decide(approval, contract.ApprovalExpired, "")
+			l.waiting.Task(caller, approval, time.Now())
+		},
+	} {
+		l := newLibrary(t, approving(policy("deletions", func(p *contract.ApprovalPolicy) { notifying(p, "https://a.example", everyState...) })))
+		approval := l.waits(ownerText, "delete_shelf", `{"id":3}`)
+		caller := l.told(approval).Caller
+		if _, held := l.waiting.HoldTask(caller, approval, call.TaskCall{Tool: "delete_shelf", Arguments: []byte(`{"id":3}`)}, time.Now()); !held {
+			t.Fatal("the call is no task")
+		}
+		end(l, caller, approval)
+		if got := l.toldTo("https://a.example", approval); !slices.Equal(got, []string{"waiting", name}) {
+			t.Errorf("told is %v, want waiting and %s", got, name)
+		}
 	}
 }

@@ -166,9 +166,8 @@ func (r *Register) wait(h *held, a *contract.Approval, met []*policy, now time.T
 		return e.waitsError()
 	}
 	allowed := r.decisions[before.Digest]
-	before.State, before.By, before.Ended = contract.ApprovalSuperseded, a.Name, &now
-	r.changed(before)
-	r.tell(before, before.State, nil, now)
+	before.By = a.Name
+	r.end(before, contract.ApprovalSuperseded, now)
 	if allowed == nil || allowed.State != contract.ApprovalApproved {
 		return e.waitsError()
 	}
@@ -260,44 +259,6 @@ func (r *Register) changed(e *entry) {
 	r.count++
 	e.serial = r.count
 	r.news()
-}
-
-// executed notes that a call ran by an approval.
-func (r *Register) executed(a *contract.Approval, id string, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e := r.entries[a.Digest]
-	switch {
-	case e == nil: // it was asked for on another pod
-		e = &entry{Approval: *a}
-		r.entries[a.Digest] = e
-	case e.State == contract.ApprovalExecuted && e.Call == id:
-		return
-	}
-	e.State, e.Call, e.Ended = contract.ApprovalExecuted, id, &now
-	r.changed(e)
-	r.tell(e, e.State, nil, now)
-}
-
-// refused notes that the caller is told of a decision that lets no call run, and reports whether they were not told of it before.
-func (r *Register) refused(a *contract.Approval, d *contract.Decision) bool {
-	state := d.State
-	if state == contract.ApprovalApproved {
-		state = contract.ApprovalExpired
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e := r.entries[a.Digest]
-	switch {
-	case e == nil: // it was asked for on another pod
-		e = &entry{Approval: *a}
-		r.entries[a.Digest] = e
-	case e.State == state || e.State == contract.ApprovalWaiting && e.Asked.After(d.Expires):
-		return false
-	}
-	e.State, e.Ended, e.values = state, &a.Asked, nil
-	r.tell(e, state, d.By, a.Asked)
-	return true
 }
 
 // about is the decision about a call that waits; nil if there is none, or the call was asked for anew since.

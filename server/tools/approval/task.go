@@ -44,7 +44,7 @@ func (g *Gate) Tasks() *Register { return g.register }
 func (r *Register) HoldTask(caller, approval string, made call.TaskCall, now time.Time) (call.Task, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.waitingAs(caller, approval)
+	e := r.entryOf(caller, approval)
 	if e == nil {
 		return call.Task{}, false
 	}
@@ -64,8 +64,8 @@ func (r *Register) HoldTask(caller, approval string, made call.TaskCall, now tim
 func (r *Register) Task(caller, id string, now time.Time) (found call.Task, sight []byte, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.waitingAs(caller, id)
-	if e == nil || e.task == nil {
+	e := r.taskOf(caller, id)
+	if e == nil {
 		return call.Task{}, nil, false
 	}
 	return r.look(e, now), e.task.sight, true
@@ -75,16 +75,15 @@ func (r *Register) Task(caller, id string, now time.Time) (found call.Task, sigh
 func (r *Register) CancelTask(caller, id string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.waitingAs(caller, id)
-	if e == nil || e.task == nil {
+	e := r.taskOf(caller, id)
+	if e == nil {
 		return false
 	}
 	if t := r.look(e, now); t.Status != call.TaskWorking || e.task.running {
 		return true
 	}
 	if e.task.cancelled = true; r.about(e) == nil {
-		e.State, e.Ended = contract.ApprovalWithdrawn, &now
-		r.changed(e)
+		r.end(e, contract.ApprovalWithdrawn, now)
 	}
 	return true
 }
@@ -93,8 +92,8 @@ func (r *Register) CancelTask(caller, id string, now time.Time) bool {
 func (r *Register) BeginTask(caller, id string, now time.Time) (*call.TaskCall, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.waitingAs(caller, id)
-	if e == nil || e.task == nil {
+	e := r.taskOf(caller, id)
+	if e == nil {
 		return nil, false
 	}
 	due := r.look(e, now).Due
@@ -106,8 +105,8 @@ func (r *Register) BeginTask(caller, id string, now time.Time) (*call.TaskCall, 
 func (r *Register) EndTask(caller, id string, result *call.Result, sight []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.waitingAs(caller, id)
-	if e == nil || e.task == nil {
+	e := r.taskOf(caller, id)
+	if e == nil {
 		return // its policy is not in force any more
 	}
 	if e.task.running = false; result == nil {
@@ -136,12 +135,10 @@ func (e *entry) unshown(result *call.Result, why string) *call.Result {
 		Notice: "this call was allowed and took hold; what it answered cannot be shown, because " + why + ": read the rows"})}
 }
 
-// waitingAs is a caller's entry of that name; nil if there is none. The caller holds the lock.
-func (r *Register) waitingAs(caller, name string) *entry {
-	for _, e := range r.entries {
-		if e.Name == name && e.Caller == caller {
-			return e
-		}
+// taskOf is a caller's entry that is the task of an id; nil if there is none. The caller holds the lock.
+func (r *Register) taskOf(caller, id string) *entry {
+	if e := r.entryOf(caller, id); e != nil && e.task != nil {
+		return e
 	}
 	return nil
 }
@@ -204,10 +201,7 @@ func (r *Register) endRefused(e *entry, d *contract.Decision, now time.Time) {
 	}
 	refusal := call.ResultOf(nil, refused(d))
 	e.task.result, e.task.call = refusal.Keep(), call.TaskCall{}
-	if e.State != contract.ApprovalWaiting {
-		return
-	}
-	if e.State, e.Ended = d.State, &now; d.State == contract.ApprovalApproved {
-		e.State = contract.ApprovalExpired
+	if e.State == contract.ApprovalWaiting {
+		r.refuse(e, d, now)
 	}
 }

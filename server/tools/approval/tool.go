@@ -94,19 +94,25 @@ func tell(c *call.Call, a *arguments) ([]byte, error) {
 func (r *Register) withdraw(caller, name string, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, e := range r.entries {
-		if e.Name != name || e.Caller != caller {
-			continue
-		}
-		if e.State != contract.ApprovalWaiting || r.about(e) != nil {
-			return call.Failf(call.CodeConflict, "%s waits no more, so that it cannot be withdrawn", name)
-		}
-		e.State, e.Ended = contract.ApprovalWithdrawn, &now
-		r.changed(e)
-		r.tell(e, e.State, nil, now)
-		return nil
+	e := r.entryOf(caller, name)
+	switch {
+	case e == nil:
+		return call.Failf(call.CodeNotFound, "this server knows no approval %q of yours that waits", name)
+	case e.State != contract.ApprovalWaiting || r.about(e) != nil:
+		return call.Failf(call.CodeConflict, "%s waits no more, so that it cannot be withdrawn", name)
 	}
-	return call.Failf(call.CodeNotFound, "this server knows no approval %q of yours that waits", name)
+	r.end(e, contract.ApprovalWithdrawn, now)
+	return nil
+}
+
+// entryOf is a caller's entry of a name; nil if there is none. The caller holds the lock.
+func (r *Register) entryOf(caller, name string) *entry {
+	for _, e := range r.entries {
+		if e.Name == name && e.Caller == caller {
+			return e
+		}
+	}
+	return nil
 }
 
 // await returns a caller's approvals, the newest first, or the one of a name. While all of them wait, it waits for a decision.
