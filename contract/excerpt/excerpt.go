@@ -1,7 +1,10 @@
 // Package excerpt shortens texts of others for messages, logs and statuses. Every package may import it.
 package excerpt
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // mark ends a text that was cut.
 const mark = "…"
@@ -13,4 +16,15 @@ func Of[T string | []byte](text T, most int) string {
 		return string(text)
 	}
 	return strings.ToValidUTF8(string(text[:most-len(mark)]), "") + mark
+}
+
+// Visible returns a text with a blank in the place of each character that could make a terminal or a page show something else:
+// controls, marks of direction and other invisible ones, and what is no UTF-8.
+func Visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, text)
 }

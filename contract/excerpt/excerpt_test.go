@@ -25,3 +25,11 @@ func TestNoCharacterIsCut(t *testing.T) {
 		}
 	}
 }
+
+func TestVisible(t *testing.T) {
+	for text, want := range map[string]string{"Zoë, 東京": "Zoë, 東京", "a\nb\x1b[1m": "a b [1m", "a\u202eb\u200b": "a b ", "a\xffb": "a b"} {
+		if got := excerpt.Visible(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -136,13 +135,7 @@ func value(raw json.RawMessage) string {
 
 // plain is a text of a pod: bounded, and without what could make a terminal or a page show something else.
 func plain(text string, most int) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, text)
-	return excerpt.Of(strings.TrimSpace(text), most)
+	return excerpt.Of(strings.TrimSpace(excerpt.Visible(text)), most)
 }
 
 // EndpointOf is the endpoint of an approval.

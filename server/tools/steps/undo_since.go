@@ -160,30 +160,27 @@ func (u *undoing) entriesFrom(e *undoEntry, limit int, more ...string) ([]*undoE
 }
 
 // conflict is the error about a row that was changed since: it shows what the change left, and what is there now. That a row is gone
-// and that it is out of the token's sight are one answer. If another row has its key now, it shows that one alone: whoever sees it
-// may not see the row before.
+// and that it is out of the token's sight are one answer, which shows nothing. If another row has its key now, it shows that one alone:
+// whoever sees it may not see the row before.
 func (u *undoing) conflict(r *reversal, now json.RawMessage, since *sinceThen) error {
-	left := json.RawMessage("null")
-	if r.entry.Action != "delete" {
-		var err error
-		if left, err = json.Marshal(r.after); err != nil {
-			return err
-		}
-	}
 	if now == nil {
 		now = json.RawMessage("null")
 	}
-	told := &call.ToolError{Code: call.CodeConflict, Current: now, Left: left}
+	told := &call.ToolError{Code: call.CodeConflict, Current: now}
 	isAnother := slices.ContainsFunc(since.later, func(e *undoEntry) bool { return e.Action == "create" || e.Action == "delete" })
 	what, todo := "was changed since: current is the row now, left is what your change left of it", u.whatFirst(since)
 	switch {
 	case r.entry.Action == "delete":
+		told.Left = json.RawMessage("null")
 	case call.IsNull(now):
-		told.Left = nil // of a row that the token may see no more, no value is told
 		what, todo = "is gone, or out of your sight now", whatFirst
 	case isAnother:
-		told.Left = nil
 		what = "was deleted since, and current is the row that has its id now"
+	default:
+		var err error
+		if told.Left, err = json.Marshal(r.after); err != nil {
+			return err
+		}
 	}
 	told.Message = fmt.Sprintf("%s %s %s; nothing was undone. %s, or write yourself what is right", r.model.Name, r.entry.Row, what, todo)
 	return told
