@@ -12,20 +12,10 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 const token = "a-token-of-more-than-thirty-two-characters"
-
-// freeAddress is an address on which nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 func writeFiles(t *testing.T, dir string, files map[string][]byte) {
 	t.Helper()
@@ -65,7 +55,7 @@ func TestServeFromMountsUntilItIsToldToEnd(t *testing.T) {
 		"book.sql": []byte("create table book (book_id integer primary key, title text); insert into book values (1, 'Solaris');"),
 	})
 	logged := captureStdout(t)
-	endpoint, admin, second := freeAddress(t), freeAddress(t), freeAddress(t)
+	endpoint, admin, second := harness.FreeAddress(t), harness.FreeAddress(t), harness.FreeAddress(t)
 	command := newCommand()
 	command.SetArgs([]string{"serve", "--listen=" + endpoint, "--listen=" + second, "--admin-listen=" + admin, "--config-secret=books-mcp-config",
 		"--config-dir=" + filepath.Join(dir, "config"), "--sqlite-file=" + filepath.Join(dir, "db.sqlite"),

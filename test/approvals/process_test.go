@@ -2,12 +2,12 @@ package approvals
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -46,11 +46,7 @@ func program(t *testing.T) string {
 			return
 		}
 		built.path = filepath.Join(folder, "mcp-admin-server")
-		build := exec.Command("go", "build", "-buildvcs=false", "-o", built.path, "./cmd/server")
-		build.Dir, build.Env = project.Root(), append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := build.CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("./cmd/server cannot be built: %w\n%s", err, text)
-		}
+		built.err = project.Build(context.Background(), "./cmd/server", built.path)
 	})
 	if built.err != nil {
 		t.Fatal(built.err)
@@ -186,7 +182,7 @@ func (f *fleet) start() *pod {
 
 func (f *fleet) tryStart() *pod {
 	f.t.Helper()
-	endpoint, admin := freeAddress(f.t), freeAddress(f.t)
+	endpoint, admin := harness.FreeAddress(f.t), harness.FreeAddress(f.t)
 	p := &pod{fleet: f, url: "http://" + endpoint + "/mcp/", admin: "http://" + admin, log: &bytes.Buffer{}, ended: make(chan struct{})}
 	p.process = exec.Command(program(f.t), "serve", "--listen="+endpoint, "--admin-listen="+admin, "--namespace="+namespace,
 		"--config-secret="+secret, "--config-dir="+filepath.Join(f.folder, "config"), "--config-key="+contract.FormatPublicKey(f.public),
@@ -284,16 +280,6 @@ func (p *pod) approvals() ([]contract.Approval, error) {
 			return all, nil
 		}
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // sealKey is the endpoint's.

@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 const help = `bench measures the server beside limit, a bare Go server that sends the same SQL through the same driver.
@@ -142,15 +145,15 @@ type built struct{ server, before, limit string }
 
 func (o *options) build(ctx context.Context) (built, error) {
 	b := built{server: o.server, before: o.before}
-	var err error
 	if b.server == "" {
 		fmt.Println("building the server …")
-		if b.server, err = build(ctx, "./cmd/server", "mcp-admin-server"); err != nil {
+		b.server = filepath.Join(folder(), "mcp-admin-server")
+		if err := project.Build(ctx, "./cmd/server", b.server); err != nil {
 			return b, err
 		}
 	}
-	b.limit, err = build(ctx, "./test/bench/limit", "limit")
-	return b, err
+	b.limit = filepath.Join(folder(), "limit")
+	return b, project.Build(ctx, "./test/bench/limit", b.limit)
 }
 
 func (o *options) duration() time.Duration { return time.Duration(o.seconds * float64(time.Second)) }

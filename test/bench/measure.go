@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/test/usage"
 )
 
 // pool is how many connections to the database each server has.
@@ -201,12 +202,12 @@ func (b *bench) cell(op operation, p *program) (cell, error) {
 		return cell{}, err
 	}
 	all, used := machineCPU()
-	before := processOf(pid).cpu + processOf(os.Getpid()).cpu + databaseCPU()
-	cpu := processOf(pid).cpu
+	before := usage.Of(pid).CPU + usage.Of(os.Getpid()).CPU + databaseCPU()
+	cpu := usage.Of(pid).CPU
 	r := l.run()
-	after := processOf(pid)
+	after := usage.Of(pid)
 	allAfter, usedAfter := machineCPU()
-	known := after.cpu + processOf(os.Getpid()).cpu + databaseCPU() - before
+	known := after.CPU + usage.Of(os.Getpid()).CPU + databaseCPU() - before
 	if len(r.failures) > 0 {
 		return cell{}, r.failures[0]
 	}
@@ -216,8 +217,8 @@ func (b *bench) cell(op operation, p *program) (cell, error) {
 	}
 	n := len(r.latencies)
 	return cell{
-		cpu: (after.cpu - cpu) / time.Duration(n), p50: r.latencies[n/2], p99: r.latencies[n*99/100], rate: float64(n) / l.duration.Seconds(),
-		garbage: (allocatedAfter - allocated) / float64(n), others: min(1, max(0, float64(usedAfter-used-known)/float64(allAfter-all))), peak: after.peak,
+		cpu: (after.CPU - cpu) / time.Duration(n), p50: r.latencies[n/2], p99: r.latencies[n*99/100], rate: float64(n) / l.duration.Seconds(),
+		garbage: (allocatedAfter - allocated) / float64(n), others: min(1, max(0, float64(usedAfter-used-known)/float64(allAfter-all))), peak: after.Peak,
 	}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -34,17 +33,6 @@ type program struct {
 	failure error
 }
 
-// build builds a package of the project into the folder, without what a debugger would need.
-func build(ctx context.Context, pkg, name string) (string, error) {
-	path := filepath.Join(folder(), name)
-	c := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, pkg)
-	c.Dir, c.Env = project.Root(), append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s cannot be built: %w\n%s", pkg, err, text)
-	}
-	return path, nil
-}
-
 // The memory limit of a server's container, if the endpoint asks for no other.
 const memoryLimit = 256 << 20
 
@@ -58,11 +46,11 @@ func serve(ctx context.Context, side, path string, e *engine, database string, c
 	if err != nil {
 		return nil, err
 	}
-	endpoint, err := freeAddress()
+	endpoint, err := project.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	admin, err := freeAddress()
+	admin, err := project.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +76,7 @@ func serveLimit(ctx context.Context, path string, e *engine, database string, po
 	if err != nil {
 		return nil, err
 	}
-	address, err := freeAddress()
+	address, err := project.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -110,15 +98,6 @@ func serveLimit(ctx context.Context, path string, e *engine, database string, po
 	p.command = exec.CommandContext(ctx, path, "-engine", e.driver, "-listen", address, "-pool", fmt.Sprint(pool), "-answers", given)
 	p.command.Env = append(os.Environ(), "LIMIT_DATABASE="+source)
 	return p, p.start(ctx, p.metrics)
-}
-
-// freeAddress is an address on which nobody listens.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // patience ends the wait for a server that hangs.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,18 +21,8 @@ const (
 
 // document writes the results into the document and its picture.
 func (o *options) document(all []measured) error {
-	path := filepath.Join(project.Root(), document)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, begins := strings.Cut(string(text), beginsAt)
-	_, after, ends := strings.Cut(rest, endsAt)
-	if !begins || !ends {
-		return errors.New(document + " has no place for the table: put the comments " + strings.TrimSpace(beginsAt) + " and " + strings.TrimSpace(endsAt) + " there")
-	}
-	text = []byte(before + beginsAt + "\n" + shown + "\n\n" + o.conditions() + "\n\n" + markdown(all) + "\n" + peaks(all) + " " + disturbance(all) + "\n\n" + endsAt + after)
-	if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // G306: a document is for everybody
+	text := "\n" + shown + "\n\n" + o.conditions() + "\n\n" + markdown(all) + "\n" + peaks(all) + " " + disturbance(all) + "\n\n"
+	if err := project.Fill(document, beginsAt, endsAt, text); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(project.Root(), picture), []byte(bars(all)), 0o644) //nolint:gosec // G306: a document is for everybody

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -36,7 +35,7 @@ type bookshop struct {
 func open(t *testing.T, p page, folder string) *bookshop {
 	t.Helper()
 	s := &bookshop{state: t.TempDir(), namespace: p.namespace, differing: map[string]string{}, schemas: map[string]harness.AnswerSchemas{}}
-	listen, admin := freeAddress(t), freeAddress(t)
+	listen, admin := harness.FreeAddress(t), harness.FreeAddress(t)
 	s.url = "http://" + listen + "/mcp/"
 	command := dev.Command()
 	command.SetArgs([]string{"-f", folder, "--state", s.state, "--listen", listen, "--admin-listen", admin})
@@ -101,17 +100,6 @@ func save(t *testing.T, path, folder string) {
 			}
 		}
 	}
-}
-
-// freeAddress is a loopback address that was free a moment ago.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // call makes an example's call and returns the text of the answer.

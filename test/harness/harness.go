@@ -24,6 +24,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server"
 	"github.com/mcp-admin/mcp-admin-operator/server/audit"
 	"github.com/mcp-admin/mcp-admin-operator/server/source"
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 // Endpoint is a running server.
@@ -279,6 +280,16 @@ func (e *Endpoint) Metrics() string {
 		e.t.Fatal(err)
 	}
 	return string(text)
+}
+
+// FreeAddress is an address of localhost on which nobody listened a moment ago.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	address, err := project.FreeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
 func listen(t testing.TB) net.Listener {

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 // An issuer is oidc-provider as a process of its own, over TLS, at an address that it keeps when it is started again. Its
@@ -51,7 +53,7 @@ type issuerSettings struct {
 
 // newIssuer prepares an issuer that signs with an algorithm; start starts it. Its files go to dir.
 func newIssuer(program, dir, name, algorithm string, ca *authority) (*issuer, error) {
-	address, err := freeAddress()
+	address, err := project.FreeAddress()
 	if err != nil {
 		return nil, err
 	}

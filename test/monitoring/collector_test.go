@@ -54,7 +54,7 @@ func startCollector(t *testing.T) *collector {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	c := &collector{t: t, grpc: freeAddress(t), http: freeAddress(t), more: make(chan struct{})}
+	c := &collector{t: t, grpc: harness.FreeAddress(t), http: harness.FreeAddress(t), more: make(chan struct{})}
 	process := exec.Command(program, c.grpc, c.http)
 	process.Stderr = os.Stderr
 	out, err := process.StdoutPipe()

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,6 +16,8 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // patience is when a wait for something that should come ends: it only keeps a test from hanging.
@@ -68,7 +69,7 @@ func startPrometheus(t *testing.T, find func() ([]target, error)) *scraper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
+	address := harness.FreeAddress(t)
 	c := exec.Command(program, "--config.file="+filepath.Join(folder, "prometheus.yaml"), "--storage.tsdb.path="+filepath.Join(folder, "data"),
 		"--web.listen-address="+address, "--log.level=warn")
 	c.Stdout, c.Stderr = log, log
@@ -98,16 +99,6 @@ func startPrometheus(t *testing.T, find func() ([]target, error)) *scraper {
 		return answer.StatusCode == http.StatusOK
 	})
 	return p
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // until waits until something holds.

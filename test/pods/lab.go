@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,13 +16,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/process"
+	"github.com/mcp-admin/mcp-admin-operator/hack/pki"
 	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
@@ -46,7 +44,7 @@ func newLab(ctx context.Context, dir string) (*lab, error) {
 	}
 	l := &lab{dir: dir}
 	for _, name := range []string{"manager", "server"} {
-		if err := l.build(ctx, name); err != nil {
+		if err := project.Build(ctx, "./cmd/"+name, l.program(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -58,15 +56,6 @@ func newLab(ctx context.Context, dir string) (*lab, error) {
 
 // program is the path of a program of this repository.
 func (l *lab) program(name string) string { return filepath.Join(l.dir, "mcp-admin-"+name) }
-
-func (l *lab) build(ctx context.Context, name string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", l.program(name), "./cmd/"+name)
-	build.Dir, build.Env = project.Root(), append(os.Environ(), "CGO_ENABLED=0")
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build ./cmd/%s: %w\n%s", name, err, text)
-	}
-	return nil
-}
 
 func (l *lab) start(ctx context.Context) error {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
@@ -133,16 +122,11 @@ func (l *lab) startManager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c := clientcmdapi.NewConfig()
-	c.Clusters["lab"] = &clientcmdapi.Cluster{Server: l.config.Host, CertificateAuthorityData: l.config.CAData}
-	c.AuthInfos["manager"] = &clientcmdapi.AuthInfo{Token: token}
-	c.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "manager"}
-	c.CurrentContext = "lab"
 	kubeconfig := filepath.Join(l.dir, "manager.kubeconfig")
-	if err := clientcmd.WriteToFile(*c, kubeconfig); err != nil {
+	if err := pki.WriteTokenKubeconfig(kubeconfig, l.config.Host, l.config.CAData, token); err != nil {
 		return err
 	}
-	metrics, err := freeAddress()
+	metrics, err := project.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -209,12 +193,4 @@ func (l *lab) stop() error {
 func end(p *process.Process, signal syscall.Signal) {
 	p.Signal(signal)
 	<-p.Done()
-}
-
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }

@@ -1,19 +1,18 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/usage"
 )
 
 // latencies are in order.
@@ -134,14 +133,7 @@ func (s *shop) agents(ctx context.Context, text string, many int, duration time.
 func (s *shop) cpu() time.Duration {
 	var sum time.Duration
 	for _, p := range s.pods {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.process.PID()))
-		// proc(5): the name stands in parentheses; utime and stime are the fields 14 and 15. A tick is 10 ms on every Linux.
-		if end := bytes.LastIndexByte(stat, ')'); end > 0 {
-			for _, field := range strings.Fields(string(stat[end+1:]))[11:13] {
-				ticks, _ := strconv.ParseInt(field, 10, 64)
-				sum += time.Duration(ticks) * 10 * time.Millisecond
-			}
-		}
+		sum += usage.Of(p.process.PID()).CPU
 	}
 	return sum
 }

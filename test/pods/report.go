@@ -127,20 +127,9 @@ const (
 
 // writeDocuments puts the table between its marks, and the picture beside the others.
 func writeDocuments(all []*result, decided latencies, o options) error {
-	docs := filepath.Join(project.Root(), "docs")
-	page := filepath.Join(docs, "sizing.md")
-	text, err := os.ReadFile(page)
-	if err != nil {
+	text := "\n\n![" + pictureTitle + "](pictures/pods.svg)\n\n" + table(all, decided, o) + "\n"
+	if err := project.Fill("docs/sizing.md", beginMark, endMark, text); err != nil {
 		return err
 	}
-	before, rest, begins := strings.Cut(string(text), beginMark)
-	_, after, ends := strings.Cut(rest, endMark)
-	if !begins || !ends {
-		return fmt.Errorf("%s has no marks for the table", page)
-	}
-	written := before + beginMark + "\n\n![" + pictureTitle + "](pictures/pods.svg)\n\n" + table(all, decided, o) + "\n" + endMark + after
-	if err := os.WriteFile(page, []byte(written), 0o644); err != nil { //nolint:gosec // a document
-		return err
-	}
-	return os.WriteFile(filepath.Join(docs, "pictures", "pods.svg"), []byte(picture(all)), 0o644) //nolint:gosec // a document
+	return os.WriteFile(filepath.Join(project.Root(), "docs", "pictures", "pods.svg"), []byte(picture(all)), 0o644) //nolint:gosec // a document
 }

@@ -1,4 +1,4 @@
-// Package project finds the project's folder for tests, and for the programs that run them.
+// Package project finds the project's folder, builds its programs, and fills its documents, for tests and for the programs that run them.
 package project
 
 import (

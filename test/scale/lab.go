@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,11 +17,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
+	"github.com/mcp-admin/mcp-admin-operator/hack/pki"
 )
 
 // lab is a real etcd and API server with the operator's objects installed, the manager as a process of its own, and
@@ -143,7 +142,7 @@ func (l *lab) connect(ctx context.Context, program string) error {
 		return err
 	}
 	kubeconfig := filepath.Join(l.dir, "manager.kubeconfig")
-	if err := clientcmd.WriteToFile(*kubeconfigOf(l.config, token.Status.Token), kubeconfig); err != nil {
+	if err := pki.WriteTokenKubeconfig(kubeconfig, l.config.Host, l.config.CAData, token.Status.Token); err != nil {
 		return err
 	}
 	as, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -164,15 +163,6 @@ func (l *lab) connect(ctx context.Context, program string) error {
 		}
 	}
 	return nil
-}
-
-func kubeconfigOf(config *rest.Config, token string) *clientcmdapi.Config {
-	c := clientcmdapi.NewConfig()
-	c.Clusters["lab"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
-	c.AuthInfos["manager"] = &clientcmdapi.AuthInfo{Token: token}
-	c.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "manager"}
-	c.CurrentContext = "lab"
-	return c
 }
 
 func (l *lab) stop() error {
@@ -228,14 +218,4 @@ func pause(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(d):
 	}
-}
-
-// buildManager builds the manager of this repository.
-func buildManager(ctx context.Context, root, program string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, "./cmd/manager")
-	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if output, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build ./cmd/manager: %w\n%s", err, strings.TrimSpace(string(output)))
-	}
-	return nil
 }

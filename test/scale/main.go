@@ -21,6 +21,8 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
 )
 
 const help = `scale measures the manager with many objects, and prints a table.
@@ -85,7 +87,7 @@ func measureAll(ctx context.Context, o options) error {
 	dir := filepath.Join(root, ".local", "scale")
 	program := filepath.Join(dir, "mcp-admin-manager")
 	fmt.Println("building the manager …")
-	if err := buildManager(ctx, root, program); err != nil {
+	if err := project.Build(ctx, "./cmd/manager", program); err != nil {
 		return err
 	}
 	var results []*result

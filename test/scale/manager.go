@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/hack/nodeagent/process"
+	"github.com/mcp-admin/mcp-admin-operator/test/project"
+	"github.com/mcp-admin/mcp-admin-operator/test/usage"
 )
 
 // manager is the manager as a process of its own, with the rights and the memory limit that config/default gives it.
@@ -35,7 +36,7 @@ type manager struct {
 
 // start starts the manager and returns when it answers.
 func (m *manager) start(ctx context.Context) error {
-	address, err := freeAddress()
+	address, err := project.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (m *manager) start(ctx context.Context) error {
 	defer log.Close()
 	pprof, debug := "0", ""
 	if m.profiled {
-		if pprof, err = freeAddress(); err != nil {
+		if pprof, err = project.FreeAddress(); err != nil {
 			return err
 		}
 		debug = "memprofilerate=16384"
@@ -87,7 +88,7 @@ func (m *manager) kill() {
 	m.running = nil
 	m.mu.Unlock()
 	if running != nil {
-		m.spent += usageOf(running.PID()).cpu
+		m.spent += usage.Of(running.PID()).CPU
 		running.Signal(syscall.SIGKILL)
 		<-running.Done()
 	}
@@ -102,9 +103,9 @@ func (m *manager) pid() int {
 	return m.running.PID()
 }
 
-func (m *manager) usage() usage {
-	u := usageOf(m.pid())
-	u.cpu += m.spent
+func (m *manager) usage() usage.Process {
+	u := usage.Of(m.pid())
+	u.CPU += m.spent
 	return u
 }
 
@@ -156,13 +157,4 @@ func (m *manager) saveProfiles(ctx context.Context, folder string) error {
 		}
 	}
 	return nil
-}
-
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
 }

@@ -183,7 +183,7 @@ func (r *run) create(ctx context.Context) error {
 	after.asked = r.audit.counts(false)
 	r.result.Bulk = phaseOf(before, after, r.result.Objects)
 	now := r.manager.usage()
-	r.result.Memory.Ready, r.result.Memory.Peak = now.rss, now.peak
+	r.result.Memory.Ready, r.result.Memory.Peak = now.RSS, now.Peak
 	r.result.Memory.Heap = int64(after.metrics["go_memstats_heap_alloc_bytes"])
 	return r.manager.saveProfiles(ctx, r.dir)
 }
@@ -209,7 +209,7 @@ func (r *run) awaitReady(ctx context.Context, began time.Time, objects int) (too
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
 			now := r.manager.usage()
-			r.say("  %d of %d Ready, manager %s", ready, objects, mib(now.rss))
+			r.say("  %d of %d Ready, manager %s", ready, objects, mib(now.RSS))
 		}
 	}
 }
@@ -295,7 +295,7 @@ func (r *run) restart(ctx context.Context) error {
 	r.result.Restart = phaseOf(before, r.note(), 0)
 	r.result.Restart.Seconds = last.Sub(began).Seconds()
 	now := r.manager.usage()
-	r.result.Memory.Restarted, r.result.Memory.RestartPeak = now.rss, now.peak
+	r.result.Memory.Restarted, r.result.Memory.RestartPeak = now.RSS, now.Peak
 	r.result.Refused = r.audit.refusals()
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -36,17 +35,6 @@ func (s *screen) waitFor(t *testing.T, text string) string {
 	return ""
 }
 
-// freeAddress is a loopback address that was free a moment ago.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // openState opens a state folder until the test ends.
 func openState(t *testing.T, folder string) *State {
 	t.Helper()
@@ -63,7 +51,7 @@ func start(t *testing.T, args ...string) (*screen, func()) {
 	t.Helper()
 	var out screen
 	cmd := Command()
-	cmd.SetArgs(append(args, "--listen", freeAddress(t), "--admin-listen", freeAddress(t)))
+	cmd.SetArgs(append(args, "--listen", harness.FreeAddress(t), "--admin-listen", harness.FreeAddress(t)))
 	cmd.SetOut(&out)
 	cmd.SetErr(&out)
 	ctx, stop := context.WithCancel(context.Background())
