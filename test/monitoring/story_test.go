@@ -182,7 +182,6 @@ func (w *world) eachEndpointIsTraced() {
 var notInTheStory = map[string]string{
 	"mcp_admin_manager_yielded_namespaces":           "there is one installation",
 	"mcp_admin_manager_approvals_waiting":            "no endpoint has policies of approvals",
-	"mcp_admin_approval_events_total":                "no endpoint has policies of approvals",
 	"mcp_admin_replicas_up":                          "the database has no replicas",
 	"mcp_admin_replica_lag_seconds":                  "the database has no replicas",
 	"mcp_admin_certificate_expiry_timestamp_seconds": "the endpoints speak plain HTTP",
@@ -202,7 +201,7 @@ func (w *world) eachNameIsScraped(from, to time.Time) {
 		if _, ok := scraped[name]; ok {
 			w.t.Errorf("%s is in the story, though %s", name, why)
 		}
-		for label := range strings.SplitSeq("installation namespace exported_namespace pod endpoint mcpadmin_dev_endpoint outcome", " ") {
+		for label := range strings.SplitSeq("installation namespace exported_namespace pod endpoint", " ") {
 			scraped.add(name, label)
 		}
 	}
