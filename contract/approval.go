@@ -31,11 +31,11 @@ type ApprovalPolicy struct {
 	Sum string `json:"sum"`
 	// Problem is why the policy cannot be judged as it is written; "" if it can. It then matches everything of its operations.
 	Problem string `json:"problem,omitempty"`
-	// Notify is told of the calls that wait for the policy; nil: nobody is. Sum says nothing of it.
+	// Notify gets an event for calls that wait for the policy; nil sends none. Sum does not depend on it.
 	Notify *ApprovalNotify `json:"notify,omitempty"`
 }
 
-// ApprovalNotify is a webhook that is told of calls that wait.
+// ApprovalNotify is a webhook that gets events about calls that wait.
 type ApprovalNotify struct {
 	Webhook
 	// States are the states of an Approval that it is told of.

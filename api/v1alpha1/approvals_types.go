@@ -51,17 +51,17 @@ type ApprovalPolicy struct {
 	// means everybody who can read the Secret with the token's text, as cluster administrators can. Caller when absent.
 	// +optional
 	FourEyes ApprovalFourEyes `json:"fourEyes,omitempty"`
-	// notify is a webhook that is told of the calls that wait for this policy, so that a chat can lead people to them. It gets an event
-	// without values of rows. Whether it answers changes nothing for the call.
+	// notify is a webhook that gets an event when a call begins to wait for this policy, so that a chat can lead people to it. The event has
+	// no values of rows. The call does not depend on the webhook.
 	// +optional
 	Notify *ApprovalNotify `json:"notify,omitempty"`
 }
 
-// ApprovalNotify is a webhook that is told of calls that wait. It gets a CloudEvent for each state that a call comes into, signed as
-// webhooks of actions are.
+// ApprovalNotify is a webhook that gets a CloudEvent each time a waiting call comes into another state. Events are signed as those of
+// webhook actions.
 type ApprovalNotify struct {
 	WebhookSpec `json:",inline"`
-	// states are the states that it is told of. Waiting alone when absent.
+	// states are those for which the webhook gets an event; Waiting alone when absent.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1

@@ -47,7 +47,7 @@ func (p *ApprovalPolicy) EffectiveApproverGroups() []string {
 	return p.Approvers.Groups
 }
 
-// EffectiveStates are the states of calls that the webhook is told of.
+// EffectiveStates are the states of calls for which the webhook gets an event.
 func (n *ApprovalNotify) EffectiveStates() []ApprovalState {
 	if len(n.States) > 0 {
 		return n.States

@@ -11,13 +11,13 @@ import (
 )
 
 // A table of a script is a partitioned one if PostgreSQL allows it: a unique column that is not the key would have to be one of those
-// that the rows are spread by. Such a column has its line in the table to itself, or stands in a constraint.
+// that the rows are spread by, or it is one already. Such a column has its line in the table to itself, or stands in a constraint.
 
 var (
-	tableOfScript = regexp.MustCompile(`(?ims)^create table ("[^"]+"|\w+) \((.*?)\);$`)
+	tableOfScript = regexp.MustCompile(`(?im)^create table ("[^"]+"|\w+) \(([^;]*)\);$`)
 	wholeKey      = regexp.MustCompile(`(?i)primary key \(([^)]*)\)`)
 	columnKey     = regexp.MustCompile(`(?i)(?:^|[,\n])\s*("[^"]+"|\w+) [^,\n]*primary key`)
-	notSpread     = regexp.MustCompile(`(?i)\b(unique|exclude|inherits|like)\b`)
+	notSpread     = regexp.MustCompile(`(?i)\b(unique|exclude|inherits|like|partition by)\b`)
 )
 
 // openPartitioned is PostgreSQL with tables of three partitions each.

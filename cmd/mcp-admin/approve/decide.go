@@ -52,8 +52,9 @@ is told by a Warning and an alert.
 With --values it first shows the call with its values before and after, and allows it if you answer yes.
 
 Rights: get (or list) and update mcpapprovals; the verb approve on the MCPEndpoint, or override; with --values also list pods, and create
-pods/portforward. With --state it decides about calls
-that "mcp-admin dev" serves here, as you or as the person of --as, whom each policy takes.`,
+pods/portforward.
+
+With --state it decides about calls of "mcp-admin dev" on this machine, as you or as the person of --as. Each policy takes that person.`,
 		Example: `  mcp-admin approve shop-nq3w5kd2m7xh4tzab6cy -n shop --comment "talked to the customer"
   mcp-admin approve nq3w5kd2m7xh4tzab6cy -n shop
   mcp-admin approve nq3w5kd2m7xh4tzab6cy -n shop --override --comment "outage 4711"

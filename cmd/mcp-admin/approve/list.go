@@ -42,7 +42,9 @@ allowed. With a name it shows one: the MCPApproval, or the 20 characters that th
 With --values it also shows the values before and after that the policies' show keeps out of the MCPApproval, but for hidden, masked and
 secret fields. They come from the pod that holds the call, and are stored nowhere.
 
-Rights: list mcpapprovals; get, for one; with --values also list pods, and create pods/portforward. With --state it shows those of "mcp-admin dev" on this machine, and needs no cluster.`,
+Rights: list mcpapprovals; get, for one; with --values also list pods, and create pods/portforward.
+
+With --state it shows the calls of "mcp-admin dev" on this machine. That needs no cluster.`,
 		Example: `  mcp-admin approvals -n shop
   mcp-admin approvals --all -n shop
   mcp-admin approvals nq3w5kd2m7xh4tzab6cy -n shop

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A webhook of a policy is told of a call that waits, as in a cluster; what does not arrive, dev says.
+// dev sends the events of a policy's webhook, as a cluster does, and says which did not arrive.
 func TestDevTellsTheWebhookOfAPolicy(t *testing.T) {
 	type told struct{ signature, content, body string }
 	events := make(chan told, 10)

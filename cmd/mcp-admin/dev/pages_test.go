@@ -60,7 +60,7 @@ func TestThePageShowsWhatIsServed(t *testing.T) {
 	}
 }
 
-// A model whose policy has a typo is told as one that is not served, wherever one asks for it; and the endpoint is not in order.
+// If a model's policy has a typo, each screen about it says that the model is not served, and Health is not in order.
 func TestThePageSaysWhyAModelIsNotServed(t *testing.T) {
 	_, _, b := openShop(t, "models.yaml", "{field: region, tokenAttribute: region}", "{field: regoin, tokenAttribute: region}")
 	const why = "ustomer is not served: "

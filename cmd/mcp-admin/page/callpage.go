@@ -140,11 +140,7 @@ func (q *request) call() (any, error) {
 func (q *request) changes(d *callDetails, token types.NamespacedName) error {
 	ctx, cancel := context.WithTimeout(q.Context(), trialTime)
 	defer cancel()
-	callee, err := q.source().Callee(ctx, q.key(), token)
-	if err != nil {
-		return err
-	}
-	session, err := callee.Open(ctx, q.client())
+	session, err := q.openAs(ctx, token)
 	if err != nil {
 		return err
 	}

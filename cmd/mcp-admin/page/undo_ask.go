@@ -117,11 +117,7 @@ func namesIn(some, others map[string]json.RawMessage) []string {
 func (q *request) askUndo(token types.NamespacedName, arguments map[string]any, dry bool) (told *undoAnswer, failure call.Failure, err error) {
 	ctx, cancel := context.WithTimeout(q.Context(), trialTime)
 	defer cancel()
-	callee, err := q.source().Callee(ctx, q.key(), token)
-	if err != nil {
-		return nil, failure, err
-	}
-	session, err := callee.Open(ctx, q.client())
+	session, err := q.openAs(ctx, token)
 	if err != nil {
 		return nil, failure, err
 	}
@@ -144,6 +140,15 @@ func (q *request) askUndo(token types.NamespacedName, arguments map[string]any, 
 	}
 	told.approval = call.WaitsFor(result)
 	return told, failure, nil
+}
+
+// openAs calls the endpoint as a token's holder.
+func (q *request) openAs(ctx context.Context, token types.NamespacedName) (*call.Session, error) {
+	callee, err := q.source().Callee(ctx, q.key(), token)
+	if err != nil {
+		return nil, err
+	}
+	return callee.Open(ctx, q.client())
 }
 
 // obstacle is the error that says what prevents it; nil if nothing is known that does.

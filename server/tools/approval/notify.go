@@ -13,7 +13,7 @@ import (
 // Send sends an event about a call that waits to the webhook of a policy. It must not block.
 type Send func(policy string, to *contract.ApprovalNotify, event []byte)
 
-// notified is who is told of calls that wait, by a Config.
+// notified are the webhooks that get events about calls that wait, by a Config.
 type notified struct {
 	namespace, endpoint string
 	// webhooks are those of the policies that have one, by their names.

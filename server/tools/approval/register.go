@@ -49,7 +49,7 @@ type Register struct {
 	allowed map[string]map[string]int
 	// decided is closed when the decisions change.
 	decided chan struct{}
-	// notified is who is told of calls that wait.
+	// notified are the webhooks that get events.
 	notified notified
 }
 

@@ -10,11 +10,11 @@ import (
 // ApprovalNotifyApplyConfiguration represents a declarative configuration of the ApprovalNotify type for use
 // with apply.
 //
-// ApprovalNotify is a webhook that is told of calls that wait. It gets a CloudEvent for each state that a call comes into, signed as
-// webhooks of actions are.
+// ApprovalNotify is a webhook that gets a CloudEvent each time a waiting call comes into another state. Events are signed as those of
+// webhook actions.
 type ApprovalNotifyApplyConfiguration struct {
 	WebhookSpecApplyConfiguration `json:""`
-	// states are the states that it is told of. Waiting alone when absent.
+	// states are those for which the webhook gets an event; Waiting alone when absent.
 	States []apiv1alpha1.ApprovalState `json:"states,omitempty"`
 	// pageURL is where people open the page in the cluster. The event then has the address of the call's screen there.
 	PageURL *string `json:"pageURL,omitempty"`

@@ -34,8 +34,8 @@ type ApprovalPolicyApplyConfiguration struct {
 	// fourEyes says who counts as the caller, who never decides. Caller means whom the issuer of what the caller showed names; Strict also
 	// means everybody who can read the Secret with the token's text, as cluster administrators can. Caller when absent.
 	FourEyes *apiv1alpha1.ApprovalFourEyes `json:"fourEyes,omitempty"`
-	// notify is a webhook that is told of the calls that wait for this policy, so that a chat can lead people to them. It gets an event
-	// without values of rows. Whether it answers changes nothing for the call.
+	// notify is a webhook that gets an event when a call begins to wait for this policy, so that a chat can lead people to it. The event has
+	// no values of rows. The call does not depend on the webhook.
 	Notify *ApprovalNotifyApplyConfiguration `json:"notify,omitempty"`
 }
 
