@@ -80,8 +80,8 @@ func (t target) sameTables(other target) bool {
 // databases are the database that is open, and those from before until their last calls have ended.
 type databases struct {
 	open func(engine string, settings database.Settings) database.DB
-	// sqliteFile and sqliteInitDir are as in Server.
-	sqliteFile, sqliteInitDir string
+	// sqliteFile, sqliteInitDir and duckDBPath are as in Server.
+	sqliteFile, sqliteInitDir, duckDBPath string
 
 	// current is nil if there is no Config to open one by. target says which database it is.
 	current *openDatabase
@@ -239,7 +239,7 @@ func (r *retirement) closeAll() {
 
 // settingsFor returns the settings by which a database is opened.
 func (d *databases) settingsFor(t target, l login) database.Settings {
-	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir}
+	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir, DuckDBPath: d.duckDBPath}
 	settings.Engine, settings.Application = t.engine, applicationName(t.endpoint, d.pod)
 	settings.Use, settings.WriterUse = &d.uses.primary, &d.uses.writer
 	l.apply(&settings)
