@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/duckdb"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/mysql"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
@@ -52,7 +53,7 @@ type target struct {
 func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target) target {
 	d := endpoint.Database
 	t := target{endpoint: endpoint.Name, settings: d, engine: d.Engine, audit: endpoint.Audit, idempotency: endpoint.Idempotency}
-	if t.engine != contract.EngineSQLite {
+	if !inFiles(t.engine) {
 		found, err := d.Source().Resolve(connection)
 		if err != nil {
 			found = last.address
@@ -67,6 +68,11 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 		t.address = found.WithoutCredentials()
 	}
 	return t
+}
+
+// inFiles reports whether an engine reads files that the server has, so that there is no server to connect to.
+func inFiles(engine string) bool {
+	return engine == contract.EngineSQLite || engine == contract.EngineDuckDB
 }
 
 // sameTables reports whether two targets have the same schema. Its audit table is part of it: nothing may be written before
@@ -133,7 +139,7 @@ func (d *databases) reopen(update *source.Update) bool {
 	shared := newSharedDatabase(d.observe(rotating, wanted), wanted.settings.MaxConnections, &d.uses.primary, &d.uses.writer)
 	db := &openDatabase{DB: shared, ctx: ctx, cancel: cancel, shared: shared, rotating: rotating, login: d.login}
 	d.current, d.replicasProblem = db, ""
-	if wanted.engine == contract.EngineSQLite {
+	if inFiles(wanted.engine) {
 		return true
 	}
 	db.open = open
@@ -266,6 +272,8 @@ func openEngine(engine string, settings database.Settings) database.DB {
 		return noFile{} // SQLite itself would take "" for a database in memory.
 	case engine == contract.EngineSQLite:
 		return sqlite.Open(settings)
+	case engine == contract.EngineDuckDB:
+		return duckdb.Open(settings)
 	case engine == contract.EngineMySQL:
 		return mysql.Open(settings)
 	}
