@@ -287,6 +287,10 @@ duckdb: ## Build the server and mcp-admin with DuckDB, which needs a C++ compile
 images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images (PLATFORMS=linux/amd64)
 	@go run ./hack/release -version "$(version)" -only images -platforms "$(PLATFORMS)" -dist dist/images
 
+.PHONY: image-duckdb
+image-duckdb: ## Pack the image of the server with DuckDB, for this machine's processor, into dist/image-duckdb (needs a compiler for C++)
+	@go run ./hack/release -version "$(version)" -only duckdb -dist dist/image-duckdb
+
 .PHONY: release
 release: ## Write all that a release consists of to dist/: make release VERSION=v1.2.3
 	@go run ./hack/release -version "$(version)"

@@ -512,6 +512,12 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseClaim
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
@@ -540,6 +546,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: connectionSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
+    - name: duckdb
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DuckDBSpec
     - name: engine
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
@@ -599,6 +608,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: mode
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TLSMode
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DuckDBSpec
+  map:
+    fields:
+    - name: claim
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseClaim
+    - name: path
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.EndpointReference
   map:
     fields:
@@ -1893,12 +1911,6 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
-- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteClaim
-  map:
-    fields:
-    - name: name
-      type:
-        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteEmptyDir
   map:
     elementType:
@@ -1916,7 +1928,7 @@ var schemaYAML = typed.YAMLObject(`types:
     fields:
     - name: claim
       type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteClaim
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseClaim
     - name: emptyDir
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteEmptyDir
