@@ -1,5 +1,6 @@
 # syntax=docker/dockerfile:1
-# Three images from one build: the targets "manager", "server" and "mcp-admin". "make images" packs the same without Docker.
+# Three images from one build: the targets "manager", "server" and "mcp-admin"; and "server-duckdb", the server with DuckDB.
+# "make images" and "make image-duckdb" pack the same without Docker.
 #   docker build --target manager --build-arg VERSION=$(hack/version.sh) -t REGISTRY/manager:$(hack/version.sh) .
 
 FROM --platform=$BUILDPLATFORM golang:1.26 AS build
@@ -34,6 +35,15 @@ ARG TARGETOS TARGETARCH VERSION
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     GOOS=${TARGETOS:-linux} GOARCH=$TARGETARCH go build -trimpath -ldflags "-s -w -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin ./cmd/mcp-admin
 
+# DuckDB needs C, and so the compiler of the image's own processor. The program is static all the same.
+FROM golang:1.26 AS build-server-duckdb
+WORKDIR /src
+COPY --from=build /src/ /src/
+ARG VERSION
+ENV CGO_ENABLED=1 GOFLAGS=-buildvcs=false
+RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
+    go -C cmd/duckdb build -trimpath -tags netgo,osusergo -ldflags "-s -w -linkmode external -extldflags \"-static\" -X github.com/mcp-admin/mcp-admin-operator/contract/version.version=$VERSION" -o /out/mcp-admin-server ./mcp-admin-server
+
 # The certificates of the public authorities, and the user.
 FROM build AS root
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
@@ -61,6 +71,12 @@ FROM base AS server
 LABEL org.opencontainers.image.title="mcp-admin-server" \
       org.opencontainers.image.description="The MCP server of one endpoint of mcp-admin-operator"
 COPY --from=build-server /out/mcp-admin-server /mcp-admin-server
+ENTRYPOINT ["/mcp-admin-server"]
+
+FROM base AS server-duckdb
+LABEL org.opencontainers.image.title="mcp-admin-server" \
+      org.opencontainers.image.description="The MCP server of one endpoint of mcp-admin-operator, with DuckDB"
+COPY --from=build-server-duckdb /out/mcp-admin-server /mcp-admin-server
 ENTRYPOINT ["/mcp-admin-server"]
 
 FROM base AS mcp-admin

@@ -92,6 +92,12 @@ test-engines-all: ## Run it on Pgpool-II as well, and on what is built from sour
 	@go run ./test/databases install -all
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
+.PHONY: test-duckdb
+test-duckdb: ## Run the reading part of that suite on DuckDB, which needs a C++ compiler
+	@if ! command -v "$$(go env CXX)" > /dev/null; then echo "duckdb: SKIPPED: no test was run, as there is no C++ compiler ($$(go env CXX))"; exit; fi; \
+	CGO_ENABLED=1 go -C cmd/duckdb test -count=1 -timeout 30m -tags $(duckdb_tags) . && \
+	CGO_ENABLED=1 go -C cmd/duckdb test -count=1 -timeout 30m -tags $(duckdb_tags) -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines
+
 .PHONY: test-schemas
 test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
 	@$(with_databases) $(suites) schemas
@@ -268,9 +274,22 @@ build: ## Build the manager, the server and the program for people
 	@go build -buildvcs=false -ldflags "$(version_ldflags)" -o bin/mcp-admin ./cmd/mcp-admin
 	@ln -sf mcp-admin bin/kubectl-mcp_admin
 
+# The programs with DuckDB are a module of their own, as they need C. Only DuckDB itself is C: with these tags all packages are compiled as
+# for the other programs.
+duckdb_tags := netgo,osusergo
+
+.PHONY: duckdb
+duckdb: ## Build the server and mcp-admin with DuckDB, which needs a C++ compiler
+	@CGO_ENABLED=1 go -C cmd/duckdb build -buildvcs=false -tags $(duckdb_tags) -ldflags "$(version_ldflags)" -o ../../bin/mcp-admin-server-duckdb ./mcp-admin-server
+	@CGO_ENABLED=1 go -C cmd/duckdb build -buildvcs=false -tags $(duckdb_tags) -ldflags "$(version_ldflags)" -o ../../bin/mcp-admin-duckdb ./mcp-admin
+
 .PHONY: images
 images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images (PLATFORMS=linux/amd64)
 	@go run ./hack/release -version "$(version)" -only images -platforms "$(PLATFORMS)" -dist dist/images
+
+.PHONY: image-duckdb
+image-duckdb: ## Pack the image of the server with DuckDB, for this machine's processor, into dist/image-duckdb (needs a compiler for C++)
+	@go run ./hack/release -version "$(version)" -only duckdb -dist dist/image-duckdb
 
 .PHONY: release
 release: ## Write all that a release consists of to dist/: make release VERSION=v1.2.3

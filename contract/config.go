@@ -98,6 +98,8 @@ const (
 	// EngineMySQL is MySQL and MariaDB.
 	EngineMySQL  = "MySQL"
 	EngineSQLite = "SQLite"
+	// EngineDuckDB is DuckDB, and the Parquet and CSV files that it reads. It is only read, and only by programs that are built with C.
+	EngineDuckDB = "DuckDB"
 )
 
 // Database says how the server reaches its database. If the credentials and files lie in the pod, the server's command line

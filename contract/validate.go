@@ -154,7 +154,7 @@ func (d *Database) check(fail fault) {
 	if d.MaxConnections < 1 {
 		fail("maxConnections", "must be at least 1, is %d", d.MaxConnections)
 	}
-	if !slices.Contains([]string{"", EnginePostgreSQL, EngineMySQL, EngineSQLite}, d.Engine) {
+	if !slices.Contains([]string{"", EnginePostgreSQL, EngineMySQL, EngineSQLite, EngineDuckDB}, d.Engine) {
 		fail("engine", "%q is not supported", d.Engine)
 	}
 	if d.StatementTimeout < 0 {

@@ -80,8 +80,11 @@ var _ = Describe("A namespace that enforces the Pod Security level restricted", 
 		}),
 		Entry("with SQLite in a claim", func(e *endpointType) {
 			e.Spec.Database = v1alpha1.DatabaseSpec{SQLite: &v1alpha1.SQLiteSpec{
-				Claim: &v1alpha1.SQLiteClaim{Name: "data"}, InitConfigMapRef: &v1alpha1.ConfigMapReference{Name: "init"},
+				Claim: &v1alpha1.DatabaseClaim{Name: "data"}, InitConfigMapRef: &v1alpha1.ConfigMapReference{Name: "init"},
 			}}
+		}),
+		Entry("with files for DuckDB", func(e *endpointType) {
+			e.Spec.Database, e.Spec.Server.Image = overDuckDB(""), "server:duckdb"
 		}),
 		Entry("with every field, and a sidecar", func(e *endpointType) {
 			e.Spec.Server = serverSpec(`

@@ -38,6 +38,8 @@ const Name = "mcp-admin-manager"
 type Options struct {
 	// ServerImage is the image of the server's pods, if an MCPEndpoint names no other.
 	ServerImage string
+	// DuckDBServerImage is the same for MCPEndpoints over DuckDB; "" is none.
+	DuckDBServerImage string
 	// AllowedImages are the images that an MCPEndpoint may name; one that ends in "*" stands for all that begin like it.
 	// Empty is any.
 	AllowedImages []string
@@ -149,7 +151,7 @@ func newSetup(mgr manager.Manager, watched []string, options Options) (*setup, e
 		return nil, err
 	}
 	pod := child.PodOptions{
-		Image: options.ServerImage, Allowed: options.AllowedImages, ManagerNamespace: options.ManagerNamespace,
+		Image: options.ServerImage, DuckDBImage: options.DuckDBServerImage, Allowed: options.AllowedImages, ManagerNamespace: options.ManagerNamespace,
 		ConfigKey:  options.ConfigKey.Public().(ed25519.PublicKey),
 		PullPolicy: options.ServerPullPolicy, PullSecrets: options.ServerPullSecrets,
 	}

@@ -41,7 +41,31 @@ var _ = Describe("The API server and admission", func() {
 		Entry("with two databases", false, func(e *endpointType) { e.Spec.Database.ConnectionSecretRef = connection("x") }),
 		Entry("with an engine beside SQLite", false, func(e *endpointType) { e.Spec.Database.Engine = "PostgreSQL" }),
 		Entry("with SQLite nowhere", false, func(e *endpointType) { e.Spec.Database.SQLite.EmptyDir = nil }),
-		Entry("with SQLite in two places", false, func(e *endpointType) { e.Spec.Database.SQLite.Claim = &v1alpha1.SQLiteClaim{Name: "x"} }),
+		Entry("with SQLite in two places", false, func(e *endpointType) { e.Spec.Database.SQLite.Claim = &v1alpha1.DatabaseClaim{Name: "x"} }),
+		Entry("with files for DuckDB", true, func(e *endpointType) { e.Spec.Database = overDuckDB("") }),
+		Entry("with a file for DuckDB", true, func(e *endpointType) { e.Spec.Database = overDuckDB("2026/all orders.parquet") }),
+		Entry("with files for DuckDB that are read", true, func(e *endpointType) {
+			e.Spec.Database = overDuckDB("")
+			e.Spec.Database.Access = v1alpha1.DatabaseReadOnly
+		}),
+		Entry("with files for DuckDB that are written", false, func(e *endpointType) {
+			e.Spec.Database = overDuckDB("")
+			e.Spec.Database.Access = v1alpha1.DatabaseReadWrite
+		}),
+		Entry("with files for DuckDB and an audit table", false, func(e *endpointType) {
+			e.Spec.Database, e.Spec.Audit = overDuckDB(""), &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Name: "log"}}
+		}),
+		Entry("with DuckDB beside SQLite", false, func(e *endpointType) { e.Spec.Database.DuckDB = overDuckDB("").DuckDB }),
+		Entry("with DuckDB and no claim", false, func(e *endpointType) {
+			e.Spec.Database = v1alpha1.DatabaseSpec{DuckDB: &v1alpha1.DuckDBSpec{}}
+		}),
+		Entry("with a file for DuckDB that is nowhere", false, func(e *endpointType) { e.Spec.Database = overDuckDB("/sales.duckdb") }),
+		Entry("with a file for DuckDB above the claim", false, func(e *endpointType) { e.Spec.Database = overDuckDB("a/../../b") }),
+		Entry("with a file for DuckDB in its own folder", false, func(e *endpointType) { e.Spec.Database = overDuckDB("./b") }),
+		Entry("with a folder for DuckDB that ends in a slash", false, func(e *endpointType) { e.Spec.Database = overDuckDB("a/") }),
+		Entry("with a pattern of files for DuckDB", false, func(e *endpointType) { e.Spec.Database = overDuckDB("a/*.csv") }),
+		Entry("with a variable in the path of DuckDB", false, func(e *endpointType) { e.Spec.Database = overDuckDB("$(POD_NAME)") }),
+		Entry("with dots in the name of a file for DuckDB", true, func(e *endpointType) { e.Spec.Database = overDuckDB("..a/b..c/...") }),
 		Entry("with a connection", true, func(e *endpointType) {
 			e.Spec.Database = v1alpha1.DatabaseSpec{ConnectionSecretRef: connection("x"), Engine: "PostgreSQL", Schemas: []string{"public"}}
 		}),

@@ -78,6 +78,11 @@ func (w *world) endpoint(name string) *v1alpha1.MCPEndpoint {
 	return e
 }
 
+// overDuckDB are the files of a claim, or one of them, as a database.
+func overDuckDB(path string) v1alpha1.DatabaseSpec {
+	return v1alpha1.DatabaseSpec{DuckDB: &v1alpha1.DuckDBSpec{Claim: v1alpha1.DatabaseClaim{Name: "files"}, Path: path}}
+}
+
 func (w *world) exposure(name, endpoint string) *v1alpha1.MCPModelExposure {
 	e := &v1alpha1.MCPModelExposure{ObjectMeta: w.meta(name)}
 	e.Spec.EndpointRef.Name, e.Spec.Table.Name = endpoint, name

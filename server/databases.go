@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/duckdb"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/mysql"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/postgres"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqlite"
@@ -52,7 +53,7 @@ type target struct {
 func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target) target {
 	d := endpoint.Database
 	t := target{endpoint: endpoint.Name, settings: d, engine: d.Engine, audit: endpoint.Audit, idempotency: endpoint.Idempotency}
-	if t.engine != contract.EngineSQLite {
+	if !inFiles(t.engine) {
 		found, err := d.Source().Resolve(connection)
 		if err != nil {
 			found = last.address
@@ -69,6 +70,11 @@ func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target
 	return t
 }
 
+// inFiles reports whether an engine reads files that the server has, so that there is no server to connect to.
+func inFiles(engine string) bool {
+	return engine == contract.EngineSQLite || engine == contract.EngineDuckDB
+}
+
 // sameTables reports whether two targets have the same schema. Its audit table is part of it: nothing may be written before
 // the wanted one is known.
 func (t target) sameTables(other target) bool {
@@ -80,8 +86,8 @@ func (t target) sameTables(other target) bool {
 // databases are the database that is open, and those from before until their last calls have ended.
 type databases struct {
 	open func(engine string, settings database.Settings) database.DB
-	// sqliteFile and sqliteInitDir are as in Server.
-	sqliteFile, sqliteInitDir string
+	// sqliteFile, sqliteInitDir and duckDBPath are as in Server.
+	sqliteFile, sqliteInitDir, duckDBPath string
 
 	// current is nil if there is no Config to open one by. target says which database it is.
 	current *openDatabase
@@ -133,7 +139,7 @@ func (d *databases) reopen(update *source.Update) bool {
 	shared := newSharedDatabase(d.observe(rotating, wanted), wanted.settings.MaxConnections, &d.uses.primary, &d.uses.writer)
 	db := &openDatabase{DB: shared, ctx: ctx, cancel: cancel, shared: shared, rotating: rotating, login: d.login}
 	d.current, d.replicasProblem = db, ""
-	if wanted.engine == contract.EngineSQLite {
+	if inFiles(wanted.engine) {
 		return true
 	}
 	db.open = open
@@ -239,7 +245,7 @@ func (r *retirement) closeAll() {
 
 // settingsFor returns the settings by which a database is opened.
 func (d *databases) settingsFor(t target, l login) database.Settings {
-	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir}
+	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir, DuckDBPath: d.duckDBPath}
 	settings.Engine, settings.Application = t.engine, applicationName(t.endpoint, d.pod)
 	settings.Use, settings.WriterUse = &d.uses.primary, &d.uses.writer
 	l.apply(&settings)
@@ -266,6 +272,8 @@ func openEngine(engine string, settings database.Settings) database.DB {
 		return noFile{} // SQLite itself would take "" for a database in memory.
 	case engine == contract.EngineSQLite:
 		return sqlite.Open(settings)
+	case engine == contract.EngineDuckDB:
+		return duckdb.Open(settings)
 	case engine == contract.EngineMySQL:
 		return mysql.Open(settings)
 	}

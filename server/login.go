@@ -23,10 +23,10 @@ type login struct {
 	certificate, key []byte
 }
 
-// loginOf reads a login of the database that a Config names from its Secrets. A SQLite file needs none.
+// loginOf reads a login of the database that a Config names from its Secrets. Files need none.
 func loginOf(engine string, d *contract.Database, connection source.Secret, update *source.Update) login {
 	var l login
-	if engine == contract.EngineSQLite {
+	if inFiles(engine) {
 		return l
 	}
 	if connection == nil {

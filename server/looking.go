@@ -12,12 +12,12 @@ import (
 
 // LookAt reads the texts of columns of a table, in some of its rows: of each row the beginnings, and nil for NULL. Whoever writes a Config
 // calls it, to see what a column holds whose type does not say it.
-func LookAt(ctx context.Context, update *source.Update, sqliteFile string, table *database.Table, columns []*database.Column, rows int) ([][]*string, error) {
+func LookAt(ctx context.Context, update *source.Update, file string, table *database.Table, columns []*database.Column, rows int) ([][]*string, error) {
 	plan := &database.Select{From: access.Token{}.Unscoped(table), Limit: rows, Form: database.RowArrays}
 	for _, c := range columns {
 		plan.Output = append(plan.Output, database.Output{Name: c.Name, Columns: []*database.Column{c}, Slice: &database.Slice{Length: database.MostRead + 1}})
 	}
-	db := openOnce(&update.Config.Endpoint, update, sqliteFile)
+	db := openOnce(&update.Config.Endpoint, update, file)
 	defer db.Close()
 	text, page, err := db.Select(ctx, plan, []byte{'['})
 	if err != nil {
@@ -33,8 +33,8 @@ const longestKey = 100
 // LookFor looks for the values that a column of a table has in some of its rows, in a column of another table. It returns how many
 // different values there are, and how many of them were found; none if one of them is longer than keys are. Whoever writes a Config
 // calls it, to see whether a column leads somewhere.
-func LookFor(ctx context.Context, update *source.Update, sqliteFile string, table *database.Table, column *database.Column, in *database.Table, key *database.Column, rows int) (values, found int, err error) {
-	db := openOnce(&update.Config.Endpoint, update, sqliteFile)
+func LookFor(ctx context.Context, update *source.Update, file string, table *database.Table, column *database.Column, in *database.Table, key *database.Column, rows int) (values, found int, err error) {
+	db := openOnce(&update.Config.Endpoint, update, file)
 	defer db.Close()
 	plan := valuesOf(table, column)
 	plan.Limit, plan.Where = rows, database.Not{Condition: database.IsNull{Column: column}}

@@ -40,7 +40,7 @@ const (
 
 // systems are the engines in the conventions' words.
 var systems = map[string]string{
-	contract.EnginePostgreSQL: tracing.SystemPostgreSQL, contract.EngineMySQL: tracing.SystemMySQL, contract.EngineSQLite: tracing.SystemSQLite,
+	contract.EnginePostgreSQL: tracing.SystemPostgreSQL, contract.EngineMySQL: tracing.SystemMySQL, contract.EngineSQLite: tracing.SystemSQLite, contract.EngineDuckDB: tracing.SystemDuckDB,
 }
 
 // observe returns what counts and traces what is asked of a database of the target.

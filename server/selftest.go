@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,32 +16,36 @@ import (
 
 // SelfTest tries out on the database that an update leads to whatever a server needs of one. It fills in what the options say of
 // the database. A SQLite file is only read: the tables of the test are in a file of their own beside it.
-func SelfTest(ctx context.Context, update *source.Update, sqliteFile string, o selftest.Options) (*selftest.Report, error) {
+func SelfTest(ctx context.Context, update *source.Update, file string, o selftest.Options) (*selftest.Report, error) {
 	engine := targetOf(&update.Config.Endpoint, update.Connection, target{}).engine
-	d, schema, trialFile := trialDialects[engine], o.Schema, sqliteFile
+	d, schema, trialFile := trialDialects[engine], o.Schema, file
+	if engine == contract.EngineDuckDB && o.Tables {
+		return nil, errors.New("DuckDB is only read, so that no tables can be made for the test: leave out --schema")
+	}
 	if engine == contract.EngineSQLite {
 		if o.Tables && o.Schema != onlySchema {
 			return nil, fmt.Errorf("the tables of a SQLite file are in the schema %s", onlySchema)
 		}
 		o.Schema, schema = "", ""
 		if o.Tables {
-			file, remove, err := besides(sqliteFile)
+			made, remove, err := besides(file)
 			if err != nil {
 				return nil, err
 			}
 			defer remove()
-			trialFile = file
+			trialFile = made
 		}
 	}
 	o.Open = func(e contract.Endpoint, trial bool) database.DB {
 		own := update.Config.Endpoint.Database
 		e.Database.Engine, e.Database.ConnectionKey, e.Database.Name = own.Engine, own.ConnectionKey, own.Name
-		file := sqliteFile
+		opened := file
 		if trial {
-			file = trialFile
+			opened = trialFile
 		}
 		t := targetOf(&e, update.Connection, target{})
-		settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: file}
+		settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency}
+		t.inFile(&settings, opened)
 		settings.Engine = t.engine
 		t.login(update).apply(&settings)
 		return openEngine(t.engine, settings)
@@ -62,6 +67,7 @@ const onlySchema = "main"
 // trialDialects are the engines' dialects. What the test's own statements have is the same on MySQL and MariaDB.
 var trialDialects = map[string]sqltext.Dialect{
 	contract.EnginePostgreSQL: sqltext.PostgreSQL, contract.EngineMySQL: sqltext.MySQL, contract.EngineSQLite: sqltext.SQLite,
+	contract.EngineDuckDB: sqltext.DuckDB,
 }
 
 // besides makes an empty file beside another, and returns how to remove it with what SQLite puts beside it.

@@ -36,6 +36,8 @@ type Server struct {
 	TLS bool
 	// SQLiteFile is the file of a SQLite database, SQLiteInitDir a folder of SQL files to fill a new one; both may be "".
 	SQLiteFile, SQLiteInitDir string
+	// DuckDBPath is the file or folder that DuckDB reads; it may be "".
+	DuckDBPath string
 	// LocalWebhooks lets webhooks be on this machine itself, for trying them out: everywhere else it would lead into the
 	// server's own pod.
 	LocalWebhooks bool

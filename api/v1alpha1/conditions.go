@@ -47,12 +47,14 @@ const (
 	ReasonTokenTooShort     = "TokenTooShort"
 	ReasonOwnershipConflict = "OwnershipConflict"
 	ReasonImageNotAllowed   = "ImageNotAllowed"
-	ReasonInactive          = "Inactive"
-	ReasonExpired           = "Expired"
-	ReasonExpiresSoon       = "ExpiresSoon"
-	ReasonPaused            = "Paused"
-	ReasonIssued            = "Issued"
-	ReasonProgrammed        = "Programmed"
+	// ReasonDuckDBImageMissing: the endpoint needs an image with DuckDB, and neither it nor the manager names one.
+	ReasonDuckDBImageMissing = "DuckDBImageMissing"
+	ReasonInactive           = "Inactive"
+	ReasonExpired            = "Expired"
+	ReasonExpiresSoon        = "ExpiresSoon"
+	ReasonPaused             = "Paused"
+	ReasonIssued             = "Issued"
+	ReasonProgrammed         = "Programmed"
 	// ReasonNotNeeded: the token is for callers whose tokens somebody else issues, so there is none to issue.
 	ReasonNotNeeded = "NotNeeded"
 	// ReasonIssuerNotFound: the endpoint has no issuer of the name that the token says.

@@ -2,13 +2,14 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// DatabaseSpec is exactly one database: one that a Secret describes, or a SQLite file.
+// DatabaseSpec is exactly one database: one that a Secret describes, a SQLite file, or files that DuckDB reads.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) != has(self.sqlite)",message="exactly one of connectionSecretRef and sqlite must be given"
-// +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef)",message="the kind of database cannot be changed; make a new MCPEndpoint"
-// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) || (!has(self.tls) && !has(self.engine) && !has(self.schemas) && !has(self.name) && !has(self.replicas))",message="engine, name, tls, schemas and replicas belong to connectionSecretRef, not to sqlite"
-// +kubebuilder:validation:XValidation:rule="!has(self.comment) || self.comment == 'None' || !has(self.sqlite) && (!has(self.engine) || self.engine == 'PostgreSQL')",message="comment: Trace belongs to PostgreSQL"
-// +kubebuilder:validation:XValidation:rule="!has(self.sessionSettings) || !has(self.sqlite) && (!has(self.engine) || self.engine == 'PostgreSQL')",message="sessionSettings belong to PostgreSQL"
+// +kubebuilder:validation:XValidation:rule="[has(self.connectionSecretRef), has(self.sqlite), has(self.duckdb)].filter(x, x).size() == 1",message="exactly one of connectionSecretRef, sqlite and duckdb must be given"
+// +kubebuilder:validation:XValidation:rule="has(self.connectionSecretRef) == has(oldSelf.connectionSecretRef) && has(self.duckdb) == has(oldSelf.duckdb)",message="the kind of database cannot be changed; make a new MCPEndpoint"
+// +kubebuilder:validation:XValidation:rule="!has(self.sqlite) && !has(self.duckdb) || !has(self.tls) && !has(self.engine) && !has(self.schemas) && !has(self.name) && !has(self.replicas)",message="engine, name, tls, schemas and replicas belong to connectionSecretRef, not to sqlite or duckdb"
+// +kubebuilder:validation:XValidation:rule="!has(self.comment) || self.comment == 'None' || !has(self.sqlite) && !has(self.duckdb) && (!has(self.engine) || self.engine == 'PostgreSQL')",message="comment: Trace belongs to PostgreSQL"
+// +kubebuilder:validation:XValidation:rule="!has(self.sessionSettings) || !has(self.sqlite) && !has(self.duckdb) && (!has(self.engine) || self.engine == 'PostgreSQL')",message="sessionSettings belong to PostgreSQL"
+// +kubebuilder:validation:XValidation:rule="!has(self.duckdb) || !has(self.access) || self.access == 'ReadOnly'",message="DuckDB only reads: remove access, or write ReadOnly"
 type DatabaseSpec struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
@@ -23,6 +24,10 @@ type DatabaseSpec struct {
 	// sqlite is a SQLite file in a volume of the server's pod.
 	// +optional
 	SQLite *SQLiteSpec `json:"sqlite,omitempty"`
+	// duckdb are files that DuckDB reads: a database of DuckDB, or Parquet and CSV files. They are never changed. The server's
+	// image must have DuckDB; the manager's --duckdb-server-image names it.
+	// +optional
+	DuckDB *DuckDBSpec `json:"duckdb,omitempty"`
 	// engine is the engine of a connectionSecretRef whose Secret does not say it: PostgreSQL, or MySQL, which is MariaDB
 	// too. Absent, the Secret decides; if it says nothing, PostgreSQL.
 	// +optional
@@ -42,7 +47,7 @@ type DatabaseSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$') && duration(self) >= duration('1ms') && duration(self) <= duration('1h')",message="must be a duration such as 500ms, 30s or 1m30s, between 1ms and 1h"
 	StatementTimeout *metav1.Duration `json:"statementTimeout,omitempty"`
-	// access limits what the server may do, whatever tokens are granted; ReadWrite when absent.
+	// access limits what the server may do, whatever tokens are granted; ReadWrite when absent, and ReadOnly with duckdb.
 	// +optional
 	Access DatabaseAccess `json:"access,omitempty"`
 	// schemas are the database schemas whose tables may be exposed. A table without a schema is looked for in them, in this
@@ -123,7 +128,7 @@ type SQLiteSpec struct {
 	EmptyDir *SQLiteEmptyDir `json:"emptyDir,omitempty"`
 	// claim keeps the file in a PersistentVolumeClaim.
 	// +optional
-	Claim *SQLiteClaim `json:"claim,omitempty"`
+	Claim *DatabaseClaim `json:"claim,omitempty"`
 	// initConfigMapRef names a ConfigMap whose keys hold SQL. A new file gets all of it, once, in the order of the keys.
 	// +optional
 	InitConfigMapRef *ConfigMapReference `json:"initConfigMapRef,omitempty"`
@@ -132,14 +137,30 @@ type SQLiteSpec struct {
 // SQLiteEmptyDir is a volume that lives as long as the pod.
 type SQLiteEmptyDir struct{}
 
-// SQLiteClaim names a PersistentVolumeClaim in the endpoint's namespace.
-type SQLiteClaim struct {
+// DatabaseClaim names a PersistentVolumeClaim in the endpoint's namespace.
+type DatabaseClaim struct {
 	// name is the claim's name.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self).hasValue()",message="must be a name that an object can have: lower-case letters, digits, '-' and '.', first and last a letter or digit"
 	Name string `json:"name,omitempty"`
+}
+
+// DuckDBSpec are files that DuckDB reads, and the volume that they lie in.
+type DuckDBSpec struct {
+	// claim is the PersistentVolumeClaim with the files. The pods mount it read-only, so its files must be readable for the
+	// server's user, 65532, or for a group of spec.server.podSecurityContext.
+	// +required
+	Claim DatabaseClaim `json:"claim,omitzero"`
+	// path is what is read of the claim: a database (sales.duckdb), a Parquet or CSV file, or a folder of such files. It is
+	// relative to the claim's root, and has none of the characters $ * ? [ ] { } \. Absent, it is the claim's root itself, a folder.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^[^/$*?\[\]{}\\]+(/[^/$*?\[\]{}\\]+)*$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(^|/)[.][.]?(/|$)')",message="must be a path below the claim's root: without . and .. as names"
+	Path string `json:"path,omitempty"`
 }
 
 // ConfigMapReference names a ConfigMap in the referencing object's own namespace.

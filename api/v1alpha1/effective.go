@@ -179,7 +179,10 @@ func (r *DatabaseReplicas) EffectiveMaxStaleness() time.Duration {
 
 // EffectiveAccess says what the server may do in its database.
 func (d *DatabaseSpec) EffectiveAccess() DatabaseAccess {
-	if d.Access != "" {
+	switch {
+	case d.DuckDB != nil:
+		return DatabaseReadOnly
+	case d.Access != "":
 		return d.Access
 	}
 	return DatabaseReadWrite

@@ -36,6 +36,7 @@ type MCPEndpoint struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.observability) || !has(self.observability.podMonitor) || !has(self.network) || !has(self.network.networkPolicy) || has(self.network.networkPolicy.metricsFrom)",message="observability.podMonitor has Prometheus read the metrics, and network.networkPolicy keeps it out; name its pods in network.networkPolicy.metricsFrom"
 // +kubebuilder:validation:XValidation:rule="!has(self.database.sqlite) || !has(self.server) || !has(self.server.autoscaling)",message="a SQLite file is served by one pod: remove server.autoscaling"
+// +kubebuilder:validation:XValidation:rule="!has(self.database.duckdb) || !has(self.audit) && !has(self.idempotency)",message="audit and idempotency write to a table, and DuckDB only reads: remove them; spec.observability.audit has the audit lines"
 // +kubebuilder:validation:XValidation:rule="!has(self.audit) || !has(self.idempotency) || self.audit.table.name != self.idempotency.table.name || has(self.audit.table.schema) != has(self.idempotency.table.schema) || has(self.audit.table.schema) && self.audit.table.schema != self.idempotency.table.schema",message="idempotency.table is the audit table; name another one"
 // +kubebuilder:validation:XValidation:rule="!has(self.approvals) || self.approvals.size() == 0 || has(self.idempotency)",message="approvals need idempotency: its table makes an allowed call run once; name a table in idempotency.table"
 type MCPEndpointSpec struct {

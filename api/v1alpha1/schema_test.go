@@ -155,7 +155,7 @@ var schemaExceptions = []exception{
 	{"bounded list", `mcpendpoints\.spec\.network\.networkPolicy\..*Selector\..*`, "metav1.LabelSelector, as NetworkPolicies have it"},
 	{"no free-form map", `mcpendpoints\.spec\.network\.networkPolicy\..*Selector\.matchLabels`, "metav1.LabelSelector, as NetworkPolicies have it"},
 	{"list type", `mcpendpoints\.spec\.network\.httpRoute\.parentRefs`, "a route may belong to several listeners of one Gateway"},
-	{"reference", `mcpendpoints\.spec\.database\.sqlite\.claim`, "one kind of volume beside emptyDir, as a pod's volumes have them"},
+	{"reference", `mcpendpoints\.spec\.database\.(sqlite|duckdb)\.claim`, "one kind of volume, as a pod's volumes have them"},
 	{"reference", `mcpendpoints\.spec\.server\.imagePullSecrets\.\[\]`, "named as those of a pod, and of every chart"},
 }
 

@@ -24,7 +24,7 @@ type WorkloadSpec struct {
 	// +optional
 	PodDisruptionBudget *PodDisruptionBudgetSpec `json:"podDisruptionBudget,omitempty"`
 	// resources are the resources of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit
-	// of 256Mi of memory.
+	// of 256Mi of memory; with duckdb 256Mi of memory, with a limit of 1Gi.
 	// +optional
 	Resources *ResourceRequirements `json:"resources,omitempty"`
 	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.

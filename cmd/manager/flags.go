@@ -24,9 +24,13 @@ import (
 // imageVariable names the environment variable that is read without --server-image.
 const imageVariable = "MCP_ADMIN_SERVER_IMAGE"
 
+// duckDBImageVariable names the one that is read without --duckdb-server-image.
+const duckDBImageVariable = "MCP_ADMIN_DUCKDB_SERVER_IMAGE"
+
 // options are the flags of the command line.
 type options struct {
 	serverImage      string
+	duckDBImage      string
 	pullPolicy       corev1.PullPolicy
 	pullSecrets      []string
 	allowedImages    []string
@@ -96,6 +100,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (options, e
 func (o *options) bind(flags *flag.FlagSet, getenv func(string) string) {
 	flags.StringVar(&o.serverImage, "server-image", getenv(imageVariable),
 		"the `image` of the server's pods, if an MCPEndpoint names no other; also "+imageVariable)
+	flags.StringVar(&o.duckDBImage, "duckdb-server-image", getenv(duckDBImageVariable),
+		"the `image` of the server's pods of an MCPEndpoint over DuckDB, if it names no other (default: none); also "+duckDBImageVariable)
 	list := func(to *[]string) func(string) error {
 		return func(item string) error {
 			*to = append(*to, item)
@@ -151,6 +157,9 @@ func (o *options) validate() error {
 		wrong("--server-image or %s is required", imageVariable)
 	case !imageReference.MatchString(o.serverImage):
 		wrong("--server-image: %q is not the name of an image, such as registry.example.com/mcp/server:v1", o.serverImage)
+	}
+	if o.duckDBImage != "" && !imageReference.MatchString(o.duckDBImage) {
+		wrong("--duckdb-server-image: %q is not the name of an image, such as registry.example.com/mcp/server-duckdb:v1", o.duckDBImage)
 	}
 	for _, secret := range o.pullSecrets {
 		if len(validation.IsDNS1123Subdomain(secret)) > 0 {

@@ -96,7 +96,7 @@ func run(ctx context.Context, o options) error {
 	tracer := newTracer(namespace)
 	defer tracer.Close()
 	if err := controllers.Setup(mgr, o.namespaces, controllers.Options{
-		ServerImage: o.serverImage, ServerPullPolicy: o.pullPolicy, ServerPullSecrets: o.pullSecrets, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn,
+		ServerImage: o.serverImage, DuckDBServerImage: o.duckDBImage, ServerPullPolicy: o.pullPolicy, ServerPullSecrets: o.pullSecrets, AllowedImages: o.allowedImages, RequireSecretOptIn: o.secretOptIn,
 		ConfigKey: key, Installation: namespace, Tracer: tracer,
 	}); err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,7 @@ func TestTheCommandLine(t *testing.T) {
 		"with how servers are pulled":  {args: []string{"--server-image-pull-policy=Always", "--server-image-pull-secret=mirror"}, env: "b", image: "b"},
 		"with an unknown pull policy":  {args: []string{"--server-image-pull-policy=Often"}, env: "b", wrong: "write Always, IfNotPresent or Never"},
 		"with no Secret's name":        {args: []string{"--server-image-pull-secret=A B"}, env: "b", wrong: "--server-image-pull-secret"},
+		"with no image's name, DuckDB": {args: []string{"--duckdb-server-image=Not An Image"}, env: "b", wrong: `--duckdb-server-image: "Not An Image" is not`},
 		"with two mistakes":            {args: []string{"--namespace=Shop"}, wrong: "is required; --namespace"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -55,6 +57,21 @@ func TestTheCommandLine(t *testing.T) {
 				t.Errorf("%+v", o)
 			}
 		})
+	}
+}
+
+func TestTheImageWithDuckDBIsOneOfItsOwn(t *testing.T) {
+	variables := map[string]string{imageVariable: "server:1"}
+	for _, row := range []struct{ flag, variable, want string }{{}, {"", "b", "b"}, {"a", "b", "a"}} {
+		variables[duckDBImageVariable] = row.variable
+		var args []string
+		if row.flag != "" {
+			args = append(args, "--duckdb-server-image="+row.flag)
+		}
+		o, err := parse(args, func(name string) string { return variables[name] }, io.Discard)
+		if err != nil || o.duckDBImage != row.want || o.serverImage != "server:1" {
+			t.Errorf("flag %q, variable %q: got %q beside %q, %v; want %q", row.flag, row.variable, o.duckDBImage, o.serverImage, err, row.want)
+		}
 	}
 }
 

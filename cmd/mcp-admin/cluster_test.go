@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/program"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -282,7 +283,7 @@ func (w *world) testCompletion(t *testing.T) {
 	for args, want := range map[string]string{"call ": "agent\nauditor\nbot\n:4\n", "doctor ": "shop\n:4\n", "call agent ": ":4\n"} {
 		words := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(args, " ")...)
 		var out bytes.Buffer
-		command := newCommand("mcp-admin")
+		command := program.New("mcp-admin")
 		command.SetArgs(slices.Insert(words, 2, "--kubeconfig", w.kubeconfig, "-n", "shop"))
 		command.SetOut(&out)
 		if err := command.ExecuteContext(t.Context()); err != nil || out.String() != want {

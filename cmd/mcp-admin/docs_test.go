@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/program"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -49,7 +51,7 @@ func TestTheDocumentShowsWhatLintFinds(t *testing.T) {
 	}
 	t.Chdir("testdata/wrong")
 	var out harness.Log
-	command := newCommand("mcp-admin")
+	command := program.New("mcp-admin")
 	command.SetArgs(strings.Fields(blocks[0][1]))
 	command.SetOut(&out)
 	command.SetErr(&out)
@@ -109,4 +111,18 @@ func TestEachClientIsInTheDocument(t *testing.T) {
 			t.Errorf("the client %q is not in the document", client)
 		}
 	}
+}
+
+// run runs the program, whose name comes first, and returns what it printed.
+func run(t *testing.T, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	command := program.New(args[0])
+	command.SetArgs(args[1:])
+	command.SetOut(&out)
+	command.SetErr(&out)
+	if err := command.ExecuteContext(t.Context()); err != nil {
+		t.Fatalf("%v: %v", args, err)
+	}
+	return out.String()
 }

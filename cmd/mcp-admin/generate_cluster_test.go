@@ -24,6 +24,11 @@ func (w *world) testGenerate(t *testing.T) {
 		t.Errorf("got %s, want no password and no MCPEndpoint", out)
 	}
 	w.expect(t, true, []string{"copy the file, and name it with --sqlite beside --endpoint"}, "generate", "--endpoint", "shop", "-n", "shop")
+	files := &v1alpha1.MCPEndpoint{ObjectMeta: objectMeta("files")}
+	files.Spec.Database.DuckDB = &v1alpha1.DuckDBSpec{Claim: v1alpha1.DatabaseClaim{Name: "parquet"}}
+	w.check(w.k8s.Create(t.Context(), files))
+	w.expect(t, true, []string{"which lie in its claim parquet; copy them, and name them with --duckdb beside --endpoint"}, "generate", "--endpoint", "files", "-n", "shop")
+	w.check(w.k8s.Delete(t.Context(), files))
 	w.expect(t, true, []string{`--endpoint: mcpendpoints.mcpadmin.dev "none" not found`}, "generate", "--endpoint", "none", "-n", "shop")
 	w.check(w.k8s.Delete(t.Context(), e))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/program"
 	"github.com/mcp-admin/mcp-admin-operator/test/docs/pages"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
@@ -66,7 +67,7 @@ func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
 	db.Close()
 
 	var out, errors harness.Log
-	command := newCommand("mcp-admin")
+	command := program.New("mcp-admin")
 	command.SetArgs([]string{"generate", "--sqlite", "shop.sqlite"})
 	command.SetOut(&out)
 	command.SetErr(&errors)
@@ -79,7 +80,7 @@ func TestTheDocumentShowsWhatGenerateAndDevPrint(t *testing.T) {
 
 	var served harness.Log
 	ctx, stop := context.WithCancel(t.Context())
-	command = newCommand("mcp-admin")
+	command = program.New("mcp-admin")
 	command.SetArgs([]string{"dev", "--sqlite", "shop.sqlite", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--state", filepath.Join(t.TempDir(), ".mcp-admin-dev")})
 	command.SetOut(&served)
 	command.SetErr(&served)
@@ -110,7 +111,7 @@ func TestCommandsWorkWithDev(t *testing.T) {
 	}
 	db.Close()
 	run := func(ctx context.Context, out *harness.Log, args ...string) error {
-		command := newCommand("mcp-admin")
+		command := program.New("mcp-admin")
 		command.SetArgs(args)
 		command.SetOut(out)
 		command.SetErr(out)

@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/program"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
@@ -150,7 +151,7 @@ func (w *world) command(args ...string) (string, error) {
 }
 
 func (w *world) commandTo(ctx context.Context, out io.Writer, args ...string) error {
-	command := newCommand("mcp-admin")
+	command := program.New("mcp-admin")
 	command.SetArgs(append(args, "--kubeconfig", w.kubeconfig))
 	command.SetOut(out)
 	command.SetErr(out)

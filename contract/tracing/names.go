@@ -43,6 +43,7 @@ const (
 	SystemPostgreSQL = "postgresql"
 	SystemMySQL      = "mysql"
 	SystemSQLite     = "sqlite"
+	SystemDuckDB     = "duckdb" // the conventions have no name for it
 )
 
 // The attributes of our own.

@@ -8,5 +8,5 @@ import (
 
 // NewManagerMark is the mark of a manager of a version that has these options.
 func NewManagerMark(version string, o PodOptions) cluster.ManagerMark {
-	return cluster.ManagerMark(version + " " + cluster.HashOf(fmt.Sprintf("%s %s %x %s %s", o.Image, o.Allowed, []byte(o.ConfigKey), o.PullPolicy, o.PullSecrets))[:8])
+	return cluster.ManagerMark(version + " " + cluster.HashOf(fmt.Sprintf("%s %s %s %x %s %s", o.Image, o.DuckDBImage, o.Allowed, []byte(o.ConfigKey), o.PullPolicy, o.PullSecrets))[:8])
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/ed25519"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -36,7 +37,7 @@ const (
 	auditHeadersDir   = "/etc/mcp-admin/audit-headers"
 	tlsDir            = "/etc/mcp-admin/tls"
 	sqliteInitDir     = "/etc/mcp-admin/sqlite-init"
-	sqliteDir         = "/var/lib/mcp-admin"
+	databaseDir       = "/var/lib/mcp-admin"
 	auditDir          = "/var/log/mcp-admin"
 	serverCommand     = "/mcp-admin-server"
 	serviceAccountDir = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -56,6 +57,8 @@ type PodOptions struct {
 	// Image is the image of the pods of an endpoint that names no other; Allowed are the images that an endpoint may name.
 	Image   string
 	Allowed []string
+	// DuckDBImage is the same for an endpoint over DuckDB, whose server needs C; "" if there is none.
+	DuckDBImage string
 	// PullPolicy is when they pull it, "" as Kubernetes decides; with PullSecrets, besides the Secrets that the endpoint
 	// names.
 	PullPolicy  corev1.PullPolicy
@@ -73,8 +76,14 @@ func (o PodOptions) ConfigKeyArgument() string {
 
 // imageOf is the image of an endpoint's pods.
 func (o PodOptions) imageOf(e *v1alpha1.MCPEndpoint) string {
+	if e.Spec.Database.DuckDB != nil {
+		return cmp.Or(e.Spec.Server.Image, o.DuckDBImage)
+	}
 	return cmp.Or(e.Spec.Server.Image, o.Image)
 }
+
+// HasImage reports whether somebody named an image for an endpoint's pods.
+func (o PodOptions) HasImage(e *v1alpha1.MCPEndpoint) bool { return o.imageOf(e) != "" }
 
 // Allows reports whether an endpoint may have the image that it names.
 func (o PodOptions) Allows(e *v1alpha1.MCPEndpoint) bool {
@@ -83,7 +92,7 @@ func (o PodOptions) Allows(e *v1alpha1.MCPEndpoint) bool {
 
 // allowsImage reports whether an endpoint's pods may run an image.
 func (o PodOptions) allowsImage(image string) bool {
-	return image == o.Image || len(o.Allowed) == 0 || slices.ContainsFunc(o.Allowed, func(allowed string) bool {
+	return image != "" && (image == o.Image || image == o.DuckDBImage) || len(o.Allowed) == 0 || slices.ContainsFunc(o.Allowed, func(allowed string) bool {
 		prefix, isPrefix := strings.CutSuffix(allowed, "*")
 		return image == allowed || isPrefix && strings.HasPrefix(image, prefix)
 	})
@@ -95,9 +104,14 @@ func deployment(e *v1alpha1.MCPEndpoint, template *applycore.PodTemplateSpecAppl
 		WithSelector(applymeta.LabelSelector().WithMatchLabels(cluster.SelectorLabels(e))).
 		WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType)).
 		WithTemplate(template)
-	if e.Spec.Database.SQLite != nil {
+	switch d := &e.Spec.Database; {
+	case d.SQLite != nil:
 		// Two pods must never have the file open at once.
 		spec.WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType))
+	case d.DuckDB != nil:
+		// A claim may be for one node, or for one pod: a new pod could wait for the old one for ever. So the old one goes first.
+		spec.WithStrategy(applyapps.DeploymentStrategy().WithType(appsv1.RollingUpdateDeploymentStrategyType).
+			WithRollingUpdate(applyapps.RollingUpdateDeployment().WithMaxSurge(intstr.FromInt32(0)).WithMaxUnavailable(intstr.FromInt32(1))))
 	}
 	if replicas := e.Spec.EffectiveReplicas(); replicas != nil {
 		spec.WithReplicas(*replicas)
@@ -239,25 +253,40 @@ func mountDatabase(pod *applycore.PodSpecApplyConfiguration, container *applycor
 		mountSecret(pod, container, "replicas", name, replicasDir)
 		container.WithArgs("--replicas-secret="+name, "--replicas-dir="+replicasDir)
 	}
-	if d.SQLite == nil {
-		return
+	if d.SQLite != nil {
+		mountSQLite(pod, container, d.SQLite)
 	}
+	if d.DuckDB != nil {
+		mountDuckDB(pod, container, d.DuckDB)
+	}
+}
+
+func mountSQLite(pod *applycore.PodSpecApplyConfiguration, container *applycore.ContainerApplyConfiguration, sqlite *v1alpha1.SQLiteSpec) {
 	volume := applycore.Volume().WithName("database")
-	if d.SQLite.Claim != nil {
-		volume.WithPersistentVolumeClaim(applycore.PersistentVolumeClaimVolumeSource().WithClaimName(d.SQLite.Claim.Name))
+	if sqlite.Claim != nil {
+		volume.WithPersistentVolumeClaim(applycore.PersistentVolumeClaimVolumeSource().WithClaimName(sqlite.Claim.Name))
 	} else {
 		volume.WithEmptyDir(applycore.EmptyDirVolumeSource())
 	}
 	pod.WithVolumes(volume)
-	container.WithVolumeMounts(applycore.VolumeMount().WithName("database").WithMountPath(sqliteDir)).
-		WithArgs("--sqlite-file=" + sqliteDir + "/database.sqlite")
-	if ref := d.SQLite.InitConfigMapRef; ref != nil {
+	container.WithVolumeMounts(applycore.VolumeMount().WithName("database").WithMountPath(databaseDir)).
+		WithArgs("--sqlite-file=" + databaseDir + "/database.sqlite")
+	if ref := sqlite.InitConfigMapRef; ref != nil {
 		// It is not optional: a new file must not stay empty because its ConfigMap came late.
 		pod.WithVolumes(applycore.Volume().WithName("sqlite-init").
 			WithConfigMap(applycore.ConfigMapVolumeSource().WithName(ref.Name)))
 		container.WithVolumeMounts(applycore.VolumeMount().WithName("sqlite-init").WithMountPath(sqliteInitDir).WithReadOnly(true)).
 			WithArgs("--sqlite-init-dir=" + sqliteInitDir)
 	}
+}
+
+// mountDuckDB mounts the files that DuckDB reads. The volume itself is read-only too: so the kubelet leaves the owners of its
+// files as they are, and a claim that many nodes may only read can be mounted.
+func mountDuckDB(pod *applycore.PodSpecApplyConfiguration, container *applycore.ContainerApplyConfiguration, duckdb *v1alpha1.DuckDBSpec) {
+	pod.WithVolumes(applycore.Volume().WithName("database").
+		WithPersistentVolumeClaim(applycore.PersistentVolumeClaimVolumeSource().WithClaimName(duckdb.Claim.Name).WithReadOnly(true)))
+	container.WithVolumeMounts(applycore.VolumeMount().WithName("database").WithMountPath(databaseDir).WithReadOnly(true)).
+		WithArgs("--duckdb=" + path.Join(databaseDir, duckdb.Path))
 }
 
 // mountSecret mounts a Secret that may be missing. The server then starts without it, and says so in its status.
@@ -292,6 +321,9 @@ func resources(e *v1alpha1.MCPEndpoint) *applycore.ResourceRequirementsApplyConf
 		given = &v1alpha1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("64Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
+		}
+		if e.Spec.Database.DuckDB != nil { // it sorts and joins in memory
+			given.Requests[corev1.ResourceMemory], given.Limits[corev1.ResourceMemory] = resource.MustParse("256Mi"), resource.MustParse("1Gi")
 		}
 		if sqlite := e.Spec.Database.SQLite; sqlite == nil || sqlite.EmptyDir == nil {
 			given.Limits[corev1.ResourceEphemeralStorage] = resource.MustParse("1Gi")

@@ -100,8 +100,8 @@ func judgeEndpoint(e *v1alpha1.MCPEndpoint, entry *contract.Endpoint, groups []c
 	if errs := v1alpha1.ValidateMCPEndpoint(e); len(errs) > 0 {
 		return invalid(errs.ToAggregate())
 	}
-	if d := &e.Spec.Database; (d.ConnectionSecretRef == nil) == (d.SQLite == nil) { // what makes the pods takes it for granted
-		return invalid(field.Invalid(field.NewPath("spec", "database"), field.OmitValueType{}, "exactly one of connectionSecretRef and sqlite must be given"))
+	if kindsOf(&e.Spec.Database) != 1 { // what makes the pods takes it for granted
+		return invalid(field.Invalid(field.NewPath("spec", "database"), field.OmitValueType{}, "exactly one of connectionSecretRef, sqlite and duckdb must be given"))
 	}
 	if err := entry.Validate(); err != nil {
 		return invalid(err)
@@ -112,6 +112,17 @@ func judgeEndpoint(e *v1alpha1.MCPEndpoint, entry *contract.Endpoint, groups []c
 		}
 	}
 	return accepted()
+}
+
+// kindsOf is how many kinds of database a spec has.
+func kindsOf(d *v1alpha1.DatabaseSpec) int {
+	kinds := 0
+	for _, has := range []bool{d.ConnectionSecretRef != nil, d.SQLite != nil, d.DuckDB != nil} {
+		if has {
+			kinds++
+		}
+	}
+	return kinds
 }
 
 // tlsModes are the API's words for libpq's sslmode.
@@ -174,8 +185,11 @@ func (c *Compiler) endpointEntry(e *v1alpha1.MCPEndpoint) contract.Endpoint {
 			entry.AllowedOrigins = append(entry.AllowedOrigins, string(origin))
 		}
 	}
-	if database.SQLite != nil {
+	switch {
+	case database.SQLite != nil:
 		entry.Database.Engine = contract.EngineSQLite
+	case database.DuckDB != nil:
+		entry.Database.Engine = contract.EngineDuckDB
 	}
 	if ref := database.ConnectionSecretRef; ref != nil {
 		entry.Database.ConnectionKey, entry.Database.Name = ref.Key, database.Name

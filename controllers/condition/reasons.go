@@ -28,6 +28,7 @@ const (
 var Outcomes = map[string]Outcome{
 	v1alpha1.ReasonInvalid:            Final,
 	v1alpha1.ReasonImageNotAllowed:    Final,
+	v1alpha1.ReasonDuckDBImageMissing: Final,
 	v1alpha1.ReasonPodTemplateInvalid: Final,
 	v1alpha1.ReasonGroupNotFound:      Final,
 	v1alpha1.ReasonIssuerNotFound:     Final,

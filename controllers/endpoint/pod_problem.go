@@ -44,6 +44,9 @@ func fieldOfClaim(e *v1alpha1.MCPEndpoint, text string) string {
 	if sqlite := e.Spec.Database.SQLite; sqlite != nil && sqlite.Claim != nil {
 		claims["spec.database.sqlite.claim"] = sqlite.Claim.Name
 	}
+	if duckdb := e.Spec.Database.DuckDB; duckdb != nil {
+		claims["spec.database.duckdb.claim"] = duckdb.Claim.Name
+	}
 	for field, claim := range claims {
 		if strings.Contains(text, fmt.Sprintf("persistentvolumeclaim %q not found", claim)) {
 			return " (" + field + ")"

@@ -27,7 +27,8 @@ func TestWhatKeepsPodsFromRunningIsTold(t *testing.T) {
 	}
 	e := &v1alpha1.MCPEndpoint{}
 	e.Spec.Observability.Audit.Files = &v1alpha1.AuditFilesSpec{ClaimRef: v1alpha1.ClaimReference{Name: "logs"}}
-	e.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{Claim: &v1alpha1.SQLiteClaim{Name: "file"}}
+	e.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{Claim: &v1alpha1.DatabaseClaim{Name: "file"}}
+	e.Spec.Database.DuckDB = &v1alpha1.DuckDBSpec{Claim: v1alpha1.DatabaseClaim{Name: "parquet"}}
 	ready := waiting("ImagePullBackOff", "")
 	ready.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	for name, row := range map[string]struct {
@@ -50,6 +51,10 @@ func TestWhatKeepsPodsFromRunningIsTold(t *testing.T) {
 		"there is no SQLite claim": {
 			pod:  unscheduled(`persistentvolumeclaim "file" not found`),
 			want: `: no node takes a pod: persistentvolumeclaim "file" not found (spec.database.sqlite.claim)`,
+		},
+		"there is no claim of DuckDB's files": {
+			pod:  unscheduled(`persistentvolumeclaim "parquet" not found`),
+			want: `: no node takes a pod: persistentvolumeclaim "parquet" not found (spec.database.duckdb.claim)`,
 		},
 		"another claim is missing": {pod: unscheduled(`persistentvolumeclaim "lo" not found`), want: `: no node takes a pod: persistentvolumeclaim "lo" not found`},
 		"no pod may be made": {

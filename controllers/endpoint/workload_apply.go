@@ -23,6 +23,11 @@ func (r *Reconciler) applyWorkload(ctx context.Context, s *endpointScope) error 
 		return nil
 	}
 	e := s.endpoint
+	if !r.Pod.HasImage(e) {
+		message := "spec.database.duckdb needs a server with DuckDB, and the manager's --duckdb-server-image (the chart's duckdbServerImage) names none; name its image there, or in spec.server.image"
+		s.workloadProblem = new(condition.Fails(v1alpha1.ReasonDuckDBImageMissing, message))
+		return nil
+	}
 	if !r.Pod.Allows(e) {
 		message := "the manager's --allow-server-image does not allow the image " + cluster.Quote(e.Spec.Server.Image) + "; name an allowed image, or none"
 		s.workloadProblem = new(condition.Fails(v1alpha1.ReasonImageNotAllowed, message))

@@ -97,7 +97,7 @@ func (r *release) buildAll(ctx context.Context, work string, only part) (executa
 			return nil, err
 		}
 	}
-	return all, r.askVersions(ctx, all)
+	return all, r.askVersions(ctx, programs, all)
 }
 
 // build builds the programs of one target at once: what they share is compiled once, and one is linked while others are
@@ -128,7 +128,7 @@ func (r *release) build(ctx context.Context, t target, files executables) error 
 }
 
 // askVersions starts the programs that are for this machine: they must start, and say which version they are.
-func (r *release) askVersions(ctx context.Context, files executables) error {
+func (r *release) askVersions(ctx context.Context, programs []program, files executables) error {
 	for _, p := range programs {
 		file, ok := files[p.name][target{runtime.GOOS, runtime.GOARCH}]
 		if !ok {

@@ -60,9 +60,13 @@ func (r *release) checkExecutable(path string, data []byte, info *buildinfo.Buil
 		settings[s.Key] = s.Value
 	}
 	want := map[string]string{"-trimpath": "true", "CGO_ENABLED": "0"}
+	if r.withC {
+		want["CGO_ENABLED"] = "1"
+	}
 	if r.clean() {
 		want["vcs.revision"], want["vcs.modified"] = r.revision, "false"
-		if info.Main.Version != r.version {
+		// A module below the project's has versions of its own.
+		if info.Main.Path == module && info.Main.Version != r.version {
 			return fmt.Errorf("%s: Go recorded the version %s, want %s", path, info.Main.Version, r.version)
 		}
 	}

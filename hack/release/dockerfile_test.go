@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,10 @@ func TestTheDockerfileMakesTheSameImages(t *testing.T) {
 	for _, p := range programs {
 		has("build-"+p.image, "go build -trimpath ",
 			`-ldflags "-s -w -X `+module+`/contract/version.version=$VERSION" -o /out/`+p.name+" ./cmd/"+p.folder)
+	}
+	has("build-"+withDuckDB.image, "CGO_ENABLED=1", "go -C cmd/duckdb build -trimpath -tags netgo,osusergo ",
+		`-ldflags "-s -w -linkmode external -extldflags \"-static\" -X `+module+`/contract/version.version=$VERSION" -o /out/`+withDuckDB.name+" ./mcp-admin-server")
+	for _, p := range append(slices.Clone(programs), withDuckDB) {
 		has(p.image, "FROM base AS "+p.image, "COPY --from=build-"+p.image+" /out/"+p.name+" /"+p.name, `ENTRYPOINT ["/`+p.name+`"]`)
 		if copies := strings.Count(all[p.image], "COPY "); copies != 1 {
 			t.Errorf("the stage %s copies %d times, want the program alone", p.image, copies)

@@ -18,7 +18,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	version := flag.String("version", "", "what the release calls itself, such as v1.2.3")
-	only := flag.String("only", "", "write one part alone: images or chart")
+	only := flag.String("only", "", "write one part alone: images, chart or duckdb")
 	platforms := flag.String("platforms", "", "with -only images, what they are for: linux/amd64, linux/arm64, or both with a comma between (default: both)")
 	dist := flag.String("dist", "dist", "the folder that is written; what was in it goes")
 	flag.Parse()

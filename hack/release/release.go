@@ -28,6 +28,8 @@ type release struct {
 	revision string
 	// The images are for these platforms.
 	platforms []target
+	// withC reports whether the programs are made with C.
+	withC bool
 	// created is the commit's date, or SOURCE_DATE_EPOCH. Nothing in a release tells when it was built.
 	created time.Time
 }
@@ -109,16 +111,17 @@ const (
 	everything part = ""
 	imagesOnly part = "images"
 	chartOnly  part = "chart"
+	duckDBOnly part = "duckdb"
 )
 
 // write builds and packs, reads everything again, and returns what it did. work is a folder for what is not released.
 func (r *release) write(ctx context.Context, work string, only part) (string, error) {
 	writers := map[part]func(context.Context, string) (string, error){
-		everything: r.writeAll, imagesOnly: r.writeImagesOnly, chartOnly: r.writeChartOnly,
+		everything: r.writeAll, imagesOnly: r.writeImagesOnly, chartOnly: r.writeChartOnly, duckDBOnly: r.writeDuckDBOnly,
 	}
 	writer, ok := writers[only]
 	if !ok {
-		return "", fmt.Errorf("-only is %q: write %s or %s, or leave it out", only, imagesOnly, chartOnly)
+		return "", fmt.Errorf("-only is %q: write %s, %s or %s, or leave it out", only, imagesOnly, chartOnly, duckDBOnly)
 	}
 	if only != imagesOnly && len(r.platforms) < len(imageTargets) {
 		return "", errors.New("-platforms is for -only images: a release has images for all platforms")
@@ -138,7 +141,7 @@ func (r *release) writeAll(ctx context.Context, work string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	digests, err := r.writeImages(files)
+	digests, err := r.writeImages(programs, files)
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +172,7 @@ func (r *release) writeImagesOnly(ctx context.Context, work string) (string, err
 	if err != nil {
 		return "", err
 	}
-	digests, err := r.writeImages(files)
+	digests, err := r.writeImages(programs, files)
 	return fmt.Sprintf("images: %s: %d images for %v", r.version, len(digests), r.platforms), err
 }
 
@@ -182,7 +185,7 @@ func (r *release) writeChartOnly(ctx context.Context, work string) (string, erro
 }
 
 // writeImages writes the archives, and returns the digests of the images by their names in the registry.
-func (r *release) writeImages(files executables) (map[string]v1.Hash, error) {
+func (r *release) writeImages(programs []program, files executables) (map[string]v1.Hash, error) {
 	digests := map[string]v1.Hash{}
 	for _, p := range programs {
 		index, err := r.index(p, files[p.name])

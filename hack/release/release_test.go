@@ -39,7 +39,7 @@ func TestImagesAreForSomePlatforms(t *testing.T) {
 	if _, err := r.write(t.Context(), t.TempDir(), everything); err == nil || !strings.Contains(err.Error(), "-platforms") {
 		t.Errorf("a release for one platform: %v", err)
 	}
-	if _, err := r.write(t.Context(), t.TempDir(), "charts"); err == nil || !strings.Contains(err.Error(), "write images or chart") {
+	if _, err := r.write(t.Context(), t.TempDir(), "charts"); err == nil || !strings.Contains(err.Error(), "write images, chart or duckdb") {
 		t.Errorf("an unknown part: %v", err)
 	}
 }

@@ -56,7 +56,7 @@ type Dependent struct {
 // Build joins a Config's models with a schema. If the schema is nil, it has not been read yet, and no model is served.
 func Build(config *contract.Config, schema *database.Schema) *Catalog {
 	schema = overrideTypes(config, schema)
-	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly, approves: len(config.Endpoint.Approvals) > 0}
+	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly || schema != nil && schema.ReadOnly != "", approves: len(config.Endpoint.Approvals) > 0}
 	c.words = sync.OnceValue(c.findWords)
 	for i, entry := range config.Models {
 		m := &Model{Declared: entry, Name: entry.Name, Operations: entry.Operations, catalog: c, Index: i, Module: moduleOf(entry)}
@@ -169,6 +169,9 @@ func (c *Catalog) IdempotencyProblem() string {
 	}
 	return c.schema.IdempotencyProblem
 }
+
+// NeverWrites reports whether nothing in the database can be written, whatever the endpoint's settings say.
+func (c *Catalog) NeverWrites() bool { return c.schema != nil && c.schema.ReadOnly != "" }
 
 // ReadOnly reports whether the endpoint only reads its database.
 func (c *Catalog) ReadOnly() bool { return c.readOnly }

@@ -31,6 +31,9 @@ func (m *Model) WhyNoDelete() string { return m.missing.remove }
 func (m *Model) whyNoWrite() string {
 	switch {
 	case m.catalog.ReadOnly():
+		if m.catalog.NeverWrites() {
+			return m.catalog.schema.ReadOnly
+		}
 		return "the endpoint's database.access is ReadOnly."
 	case m.catalog.AuditProblem() != "":
 		return "the endpoint's audit table cannot be used. The endpoint's status says why."

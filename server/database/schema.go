@@ -22,6 +22,8 @@ type Schema struct {
 	// Idempotency is the table of kept answers that the settings name, as Audit is the audit table.
 	Idempotency        *Table
 	IdempotencyProblem string
+	// ReadOnly says, in a sentence, why nothing in the database is ever written, whatever the settings say; "" if it can be.
+	ReadOnly string
 	// Notes are sentences about what the server lacks and what is not possible because of it.
 	Notes []string
 }

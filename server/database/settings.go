@@ -32,4 +32,6 @@ type Settings struct {
 	Use, WriterUse *PoolUse
 	// SQLitePath is the file of a SQLite database. SQLiteInitDir is a folder of SQL files to fill a new one, or "".
 	SQLitePath, SQLiteInitDir string
+	// DuckDBPath is what DuckDB reads: a database, a Parquet or CSV file, or a folder of such files.
+	DuckDBPath string
 }

@@ -151,7 +151,7 @@ var reading = []trial{
 }
 
 // versionFunction is how the engines tell what they are: one that speaks another's protocol says it there.
-var versionFunction = map[string]string{"PostgreSQL": "version()", "MySQL": "version()", "MariaDB": "version()", "SQLite": "sqlite_version()"}
+var versionFunction = map[string]string{"PostgreSQL": "version()", "MySQL": "version()", "MariaDB": "version()", "SQLite": "sqlite_version()", "DuckDB": "version()"}
 
 // cancelAfter is when a caller goes away, which lets a statement begin before.
 const cancelAfter = 500 * time.Millisecond

@@ -209,6 +209,7 @@ func withoutEachTime(answer string) string { return eachTime.ReplaceAllString(an
 // collations tests which texts a database takes for equal: a policy, a filter and a key go by the column's own
 // collation, as its unique indexes do.
 func collations(s *suite, t *testing.T) {
+	s.writes(t)
 	folds := s.Name == contract.EngineMySQL // whose default collations do not tell case
 	pads := s.Product == harness.MariaDB    // and MariaDB's not even blanks at the end
 	for _, statement := range []string{"insert into book (id, title, author_id, region) values (60, 'Loud', 1, 'EMEA'), (61, 'Padded', 1, 'emea '), (62, 'Longer', 1, 'emea-2')"} {

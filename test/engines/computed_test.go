@@ -24,6 +24,7 @@ var computedTypes = map[string]*strings.Replacer{
 	contract.EngineSQLite:     strings.NewReplacer("{float}", "real", "{timestamp}", "timestamp"),
 	contract.EnginePostgreSQL: strings.NewReplacer("{float}", "double precision", "{timestamp}", "timestamp"),
 	contract.EngineMySQL:      strings.NewReplacer("{float}", "double", "{timestamp}", "datetime(6)"),
+	contract.EngineDuckDB:     strings.NewReplacer("{float}", "double", "{timestamp}", "timestamp"),
 }
 
 func computedModels() []contract.Model {

@@ -172,6 +172,7 @@ func exportFiles(s *suite, t *testing.T) {
 		}
 	})
 	s.check(t, "a value of 15 MiB is whole", func(t *testing.T) {
+		s.writes(t)
 		const size = 15 << 20
 		repeated := map[string]string{contract.EngineSQLite: "printf('%%.*c', %d, 'x')"}[s.Name]
 		if repeated == "" {

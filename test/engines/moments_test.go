@@ -23,14 +23,14 @@ var visitTimes = []string{
 
 // visits is a table of moments without a zone and with one, and of their days.
 func visits(e harness.Engine) string {
-	with, without := map[string]string{contract.EnginePostgreSQL: "timestamptz", contract.EngineMySQL: "timestamp(6) null", contract.EngineSQLite: "timestamptz"}[e.Name],
-		map[string]string{contract.EnginePostgreSQL: "timestamp", contract.EngineMySQL: "datetime(6)", contract.EngineSQLite: "timestamp"}[e.Name]
+	with, without := map[string]string{contract.EnginePostgreSQL: "timestamptz", contract.EngineMySQL: "timestamp(6) null", contract.EngineSQLite: "timestamptz", contract.EngineDuckDB: "timestamptz"}[e.Name],
+		map[string]string{contract.EnginePostgreSQL: "timestamp", contract.EngineMySQL: "datetime(6)", contract.EngineSQLite: "timestamp", contract.EngineDuckDB: "timestamp"}[e.Name]
 	var script strings.Builder
 	fmt.Fprintf(&script, "create table visit (id int primary key, at %s, seen %s, day date);\n", without, with)
 	for i, at := range visitTimes {
 		values := "null, null, null"
 		if at != "" {
-			seen := "'" + at + map[string]string{contract.EnginePostgreSQL: "+00", contract.EngineSQLite: "Z"}[e.Name] + "'"
+			seen := "'" + at + map[string]string{contract.EnginePostgreSQL: "+00", contract.EngineSQLite: "Z", contract.EngineDuckDB: "Z"}[e.Name] + "'"
 			if strings.HasPrefix(at, "9999") {
 				seen = "null"
 			}
@@ -47,7 +47,7 @@ func visits(e harness.Engine) string {
 	for i, at := range ticks() {
 		text, seen := at.Format(time.DateTime), "null"
 		if at.Year() >= 1971 && at.Year() < 2038 {
-			seen = "'" + text + map[string]string{contract.EnginePostgreSQL: "+00", contract.EngineSQLite: "Z"}[e.Name] + "'"
+			seen = "'" + text + map[string]string{contract.EnginePostgreSQL: "+00", contract.EngineSQLite: "Z", contract.EngineDuckDB: "Z"}[e.Name] + "'"
 		}
 		fmt.Fprintf(&script, "insert into tick values (%d, '%s', %s);\n", i+1, text, seen)
 	}

@@ -16,6 +16,7 @@ import (
 var slow = map[string]string{
 	harness.SQLite:     `create view slow as with recursive c (n) as (select 1 union all select n + 1 from c where n < 10000000000) select 1 as id, count(*) as n from c`,
 	harness.PostgreSQL: `create view slow as select id, cast(pg_sleep(120) as text) as n from book`,
+	"DuckDB":           `create view slow as select id, (select count(*) from range(1000000000000) as n(i) where i % 7 = 8) as n from book`,
 	harness.MariaDB:    `create view slow as select id, sleep(120) as n from book`,
 	// Its sleep answers when it is interrupted.
 	harness.MySQL: `create view slow as select id, (select count(*) from information_schema.collations a, information_schema.collations b,

@@ -30,8 +30,9 @@ func listing(s *suite, t *testing.T) {
 			t.Fatalf("got %q, want %q", got, "3 4 2 1")
 		}
 	})
-	s.check(t, "nulls come first, or last on PostgreSQL", func(t *testing.T) {
-		for order, first := range map[string]bool{"editor_id": s.Name != contract.EnginePostgreSQL, "-editor_id": s.Name == contract.EnginePostgreSQL} {
+	s.check(t, "nulls come first, or last on PostgreSQL and DuckDB", func(t *testing.T) {
+		nullsLast := s.Name == contract.EnginePostgreSQL || s.Name == contract.EngineDuckDB
+		for order, first := range map[string]bool{"editor_id": !nullsLast, "-editor_id": nullsLast} {
 			editors := strings.Fields(column(t, s.ok(t, "root", "list_book", fmt.Sprintf(`{"order_by":[%q]}`, order)), "editor_id"))
 			ends := map[bool]string{true: editors[0], false: editors[len(editors)-1]}
 			if ends[first] != "<nil>" || ends[!first] == "<nil>" {
@@ -215,6 +216,7 @@ func paging(s *suite, t *testing.T) {
 		}
 	})
 	s.check(t, "a row that came in between is not skipped over twice", func(t *testing.T) {
+		s.writes(t)
 		page := s.ok(t, "root", "list_category", `{"limit":2}`)
 		if _, err := s.plain.Exec(`insert into category (id, name) values (0, 'before')`); err != nil {
 			t.Fatal(err)

@@ -86,6 +86,7 @@ var readKinds = []string{"Integer", "Decimal", "Boolean", "Date", "Timestamp"}
 var readColumns = map[string][]string{
 	contract.EngineSQLite:     {"text", "varchar(60000) collate nocase"},
 	contract.EnginePostgreSQL: {"text", "citext", "text collate folded", "char(60000)"},
+	contract.EngineDuckDB:     {"varchar"},
 	contract.EngineMySQL:      {"mediumtext", "mediumtext character set latin1", "mediumtext character set utf8mb4 collate utf8mb4_bin"},
 }
 

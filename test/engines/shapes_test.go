@@ -112,6 +112,7 @@ func otherShapes(s *suite, t *testing.T) {
 // execute runs a statement beside the server.
 func (s *suite) execute(t *testing.T, statement string) {
 	t.Helper()
+	s.writes(t)
 	if _, err := s.plain.ExecContext(context.Background(), statement); err != nil {
 		t.Fatal(err)
 	}

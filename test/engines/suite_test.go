@@ -51,6 +51,9 @@ func TestEngines(t *testing.T) {
 					if reason := overShards[group.name]; engine.Shards && reason != "" {
 						t.Skip(reason)
 					}
+					if reason := onlyRead[group.name]; engine.OnlyReads && reason != "" {
+						t.Skip(reason)
+					}
 					group.cases(start(t, engine), t)
 				})
 			}
@@ -71,13 +74,21 @@ func startAs(t *testing.T, engine harness.Engine, prepare func(*server.Server), 
 	t.Helper()
 	database, plain := engine.Open(t, library(engine))
 	noteVersion(t, engine, plain)
-	s := &suite{engine, harness.ServeAs(t, prepare, database, modelsOn(engine), tokens(), append([]func(*contract.Config){withAudit}, configure...)...), plain}
+	s := &suite{engine, harness.ServeAs(t, prepare, database, modelsOn(engine), tokens(), slices.Concat(journal(engine), configure)...), plain}
 	for _, m := range s.endpoint.Status().Models {
 		if !m.Served() {
 			t.Fatalf("%s: %s %s", m.Name, m.Reason, m.Message)
 		}
 	}
 	return s
+}
+
+// journal is withAudit for an engine whose databases can be written.
+func journal(engine harness.Engine) []func(*contract.Config) {
+	if engine.OnlyReads {
+		return nil
+	}
+	return []func(*contract.Config){withAudit}
 }
 
 // withAudit keeps a journal in the database.
@@ -108,6 +119,9 @@ func (s *suite) check(t *testing.T, name string, test func(t *testing.T)) {
 		if reason := overShards[name]; s.Shards && reason != "" {
 			t.Skip(reason)
 		}
+		if reason := onlyRead[name]; s.OnlyReads && reason != "" {
+			t.Skip(reason)
+		}
 		test(t)
 	})
 }
@@ -117,6 +131,7 @@ var release = map[string]string{
 	contract.EngineSQLite:     "select sqlite_version()",
 	contract.EnginePostgreSQL: "show server_version",
 	contract.EngineMySQL:      "select version()",
+	contract.EngineDuckDB:     "select ltrim(version(), 'v')",
 }
 
 // noteVersion keeps the name and version of what an engine runs on, for the last line.
@@ -173,6 +188,9 @@ func (s *suite) call(t *testing.T, token, tool, arguments string) (payload objec
 		t.Fatalf("%s %s: %v in %s", tool, arguments, err, text)
 	}
 	s.skipRefused(t, text)
+	if s.OnlyReads && (strings.Contains(text, neverWritten) || strings.Contains(text, "is not offered for")) {
+		t.Skip(noWrites)
+	}
 	return payload, isError
 }
 

@@ -26,6 +26,8 @@ type Engine struct {
 	Shards bool
 	// Gateway reports whether vtgate stands before the database, which does not take all of its SQL.
 	Gateway bool
+	// OnlyReads reports whether nothing in the database can be written through an endpoint, or by the plain client.
+	OnlyReads bool
 	// Open makes a database for the test, filled by a script. It returns how a server reaches the database, and a plain
 	// client of it. It skips the test if there is no server of this engine for tests.
 	Open func(t testing.TB, script string) (Database, *sql.DB)

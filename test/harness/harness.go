@@ -97,9 +97,11 @@ func (l *Log) Lines(containing string) []string {
 	return found
 }
 
-// Database says where a server's database is: a SQLite file, or a connection Secret.
+// Database says where a server's database is: a SQLite file, what DuckDB reads, or a connection Secret.
 type Database struct {
 	SQLiteFile string
+	// DuckDBPath is what DuckDB reads.
+	DuckDBPath string
 	Connection source.Secret
 }
 
@@ -148,6 +150,9 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 	if database.SQLiteFile != "" {
 		config.Endpoint.Database.Engine = contract.EngineSQLite
 	}
+	if database.DuckDBPath != "" {
+		config.Endpoint.Database.Engine = contract.EngineDuckDB
+	}
 	complete(models)
 	for _, change := range configure {
 		change(config)
@@ -165,7 +170,7 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 		config.Endpoint.URL = e.URL
 	}
 	s := &server.Server{
-		Source: e.source, Endpoint: []net.Listener{endpoint}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile,
+		Source: e.source, Endpoint: []net.Listener{endpoint}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile, DuckDBPath: database.DuckDBPath,
 		LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)), Audit: audit.NewLog(auditLines{e.Log}),
 	}
 	prepare(s)

@@ -38,7 +38,8 @@ func TestChartHasWhatAdministratorsAskFor(t *testing.T) {
 			t.Errorf("the arguments lack %v: %v", want, container["args"])
 		}
 	}
-	if got := environment(container); got["HTTPS_PROXY"] != "http://proxy.example.com:3128" || got["MCP_ADMIN_SERVER_IMAGE"] != "r.example.com/mirror/server:v9" {
+	if got := environment(container); got["HTTPS_PROXY"] != "http://proxy.example.com:3128" || got["MCP_ADMIN_SERVER_IMAGE"] != "r.example.com/mirror/server:v9" ||
+		got["MCP_ADMIN_DUCKDB_SERVER_IMAGE"] != "r.example.com/mirror/server-duckdb:v9" {
 		t.Errorf("the variables are %v", got)
 	}
 	if mounts := container["volumeMounts"].([]any); len(mounts) != 1 {

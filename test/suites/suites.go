@@ -48,6 +48,7 @@ var everything = []suite{
 	{name: "units", about: "all other packages"},
 	{name: "documents", about: "every block of the documents that can be run", packages: []string{"./test/docs/..."}, environment: []string{"MCP_TEST_DOCS=1"}},
 
+	{name: "duckdb", about: "DuckDB, which needs C: the reading part of the engines' suite", program: []string{"make", "test-duckdb"}, rest: true},
 	{name: "faults", about: "what happens to databases", packages: []string{"./test/faults"}, environment: []string{"MCP_TEST_FAULTS=1"}, rest: true},
 	{name: "schemas", about: "third-party databases, as Debian packages", packages: []string{"./test/schemas"}, environment: []string{"MCP_TEST_SCHEMAS=1"}, rest: true},
 	{name: "packaging", about: "images, chart, manifests and the release", packages: []string{"./test/packaging"}, rest: true},

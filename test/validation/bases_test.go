@@ -47,6 +47,11 @@ spec:
   server: {volumes: [{name: x, emptyDir: {}}]}
   allowedTokens: {namespaces: {from: All}}
 ---
+kind: MCPEndpoint
+spec:
+  database: {duckdb: {claim: {name: files}, path: orders/2026}, access: ReadOnly}
+  server: {autoscaling: {maxReplicas: 3}}
+---
 kind: MCPModelExposure
 spec:
   endpointRef: {name: shop}
@@ -173,6 +178,24 @@ spec: {database: {sqlite: {emptyDir: {}}}, server: {autoscaling: {maxReplicas: 2
 ---
 kind: MCPEndpoint
 spec: {database: {sqlite: {emptyDir: {}}}, audit: {table: {name: log}}, idempotency: {table: {name: log}}}
+---
+kind: MCPEndpoint
+spec: {database: {duckdb: {claim: {name: files}}, sqlite: {emptyDir: {}}}}
+---
+kind: MCPEndpoint
+spec: {database: {duckdb: {claim: {name: files}}, access: ReadWrite}}
+---
+kind: MCPEndpoint
+spec: {database: {duckdb: {claim: {name: files}}, schemas: [main], sessionSettings: [{name: app.token, source: Token}], comment: Trace}}
+---
+kind: MCPEndpoint
+spec: {database: {duckdb: {claim: {name: files}}}, audit: {table: {name: log}}}
+---
+kind: MCPEndpoint
+spec: {database: {duckdb: {claim: {name: files}}}, idempotency: {table: {name: kept}}}
+---
+kind: MCPEndpoint
+spec: {database: {duckdb: {claim: {name: files}, path: ../sales.duckdb}}}
 ---
 kind: MCPEndpoint
 spec: {database: {connectionSecretRef: {name: db}}, server: {autoscaling: {minReplicas: 3, maxReplicas: 2}}}

@@ -70,6 +70,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ConnectionSecretReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("CORSSpec"):
 		return &apiv1alpha1.CORSSpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseClaim"):
+		return &apiv1alpha1.DatabaseClaimApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseReplicas"):
 		return &apiv1alpha1.DatabaseReplicasApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseSpec"):
@@ -78,6 +80,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.DatabaseStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DatabaseTLS"):
 		return &apiv1alpha1.DatabaseTLSApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("DuckDBSpec"):
+		return &apiv1alpha1.DuckDBSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("EndpointReference"):
 		return &apiv1alpha1.EndpointReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("FieldAssignment"):
@@ -208,8 +212,6 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.SessionSettingApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLActionSpec"):
 		return &apiv1alpha1.SQLActionSpecApplyConfiguration{}
-	case v1alpha1.SchemeGroupVersion.WithKind("SQLiteClaim"):
-		return &apiv1alpha1.SQLiteClaimApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SQLiteSpec"):
 		return &apiv1alpha1.SQLiteSpecApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("TableReference"):

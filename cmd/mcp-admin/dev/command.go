@@ -52,21 +52,21 @@ type options struct {
 func Command() *cobra.Command {
 	o := options{}
 	cmd := &cobra.Command{
-		Use:   "dev --demo | --dsn URL | --sqlite FILE | -f PATH…",
+		Use:   "dev --demo | --dsn URL | --sqlite FILE | --duckdb FILE | -f PATH…",
 		Short: "Serve a database, or the YAML of an endpoint, on this machine",
 		Long: `dev serves an endpoint on this machine, without a cluster.
 
 With --demo it serves a made-up shop: no database and no YAML is needed. It prints the page's link and, for each of three tokens with
 different rights, what to try; all of it is gone at the end. --demo --out DIR writes its YAML, to begin your own with.
 
-With --dsn, the environment variable ` + target.DSNVariable + `, or --sqlite, it needs no YAML: every table that the user may read is a model,
+With --dsn, the environment variable ` + target.DSNVariable + `, --sqlite or --duckdb, it needs no YAML: every table that the user may read is a model,
 read-only unless --write. Columns that look like secrets are hidden, personal data is masked; "mcp-admin generate" writes the
 same guesses as YAML, to be edited.
 
 With -f it reads MCPEndpoint, MCPModelExposure, MCPToken, Secret and ConfigMap manifests from files and folders, compiles
 them as the controllers do, and reads them again whenever a file changes. A database server is reached by the Secret that the
-MCPEndpoint names, which must be among the manifests; --dsn stands for it, and --sqlite for the endpoint's SQLite file. Models
-without an MCPEndpoint, as generate writes them, get one with --dsn or --sqlite, which only reads unless --write.
+MCPEndpoint names, which must be among the manifests; --dsn stands for it, --sqlite for the endpoint's SQLite file, and --duckdb for its claim. Models
+without an MCPEndpoint, as generate writes them, get one with --dsn, --sqlite or --duckdb, which only reads unless --write.
 
 It prints the URL, the database, the models with what they go without, the tokens, and a line to paste for each client;
 later only what has changed. -v shows each call. Each call that changes something or is refused is one JSON line on standard
@@ -232,7 +232,7 @@ func (o *options) source() (*manifestSource, error) {
 	case len(o.paths) > 0:
 		s.spare = named
 	case named == nil:
-		return nil, fmt.Errorf("there is nothing to serve: give --dsn URL, or the environment variable %s, or --sqlite FILE; or manifests with -f PATH", target.DSNVariable)
+		return nil, fmt.Errorf("there is nothing to serve: give --dsn URL, or the environment variable %s, --sqlite FILE, or --duckdb FILE; or manifests with -f PATH", target.DSNVariable)
 	default:
 		s.database, s.guessed = named, &guessed{database: named, schemas: o.schemas, options: o.guess}
 	}
@@ -310,8 +310,12 @@ func (o *options) server(source *manifestSource, first *outcome, calls *tail.New
 		Log:           slog.New(log),
 		Audit:         lines,
 	}
-	if source.database != nil && source.database.SQLite != "" {
+	if source.database == nil {
+		return s
+	}
+	if source.database.SQLite != "" {
 		s.SQLiteFile, s.SQLiteInitDir = source.database.SQLite, ""
 	}
+	s.DuckDBPath = source.database.DuckDB
 	return s
 }

@@ -55,7 +55,7 @@ func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
 	for _, l := range guesses.LeftOut {
 		m.leftOut = append(m.leftOut, fmt.Sprintf("%s (%s)", l.Table, l.Reason))
 	}
-	if g.database.SQLite == "" {
+	if !g.database.InFiles() {
 		m.Secrets[types.NamespacedName{Namespace: endpoint.Namespace, Name: guesses.ConnectionSecret()}] = g.database.Secret
 	}
 	return m, nil
@@ -93,7 +93,9 @@ func (m *Manifests) supply(e *v1alpha1.MCPEndpoint, d *target.Database) error {
 	switch {
 	case d.SQLite != "" && e.Spec.Database.SQLite == nil:
 		return fmt.Errorf("--sqlite: MCPEndpoint %s/%s has no spec.database.sqlite; write `database: {sqlite: {emptyDir: {}}}` there", e.Namespace, e.Name)
-	case d.SQLite != "":
+	case d.DuckDB != "" && e.Spec.Database.DuckDB == nil:
+		return fmt.Errorf("--duckdb: MCPEndpoint %s/%s has no spec.database.duckdb; write `database: {duckdb: {claim: {name: files}}}` there", e.Namespace, e.Name)
+	case d.InFiles():
 	case ref == nil:
 		return fmt.Errorf("--dsn: MCPEndpoint %s/%s has no spec.database.connectionSecretRef; name any Secret there", e.Namespace, e.Name)
 	default:
@@ -119,9 +121,12 @@ func (m *Manifests) supplyEndpoint(d *target.Database, write bool) error {
 	if !write {
 		database.Access = v1alpha1.DatabaseReadOnly
 	}
-	if d.SQLite != "" {
+	switch {
+	case d.SQLite != "":
 		database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
-	} else {
+	case d.DuckDB != "":
+		database.DuckDB = &v1alpha1.DuckDBSpec{Claim: v1alpha1.DatabaseClaim{Name: endpoint.Name + "-files"}}
+	default:
 		database.ConnectionSecretRef = &v1alpha1.ConnectionSecretReference{Name: endpoint.Name + "-db"}
 	}
 	for i := range m.Exposures {
@@ -129,7 +134,7 @@ func (m *Manifests) supplyEndpoint(d *target.Database, write bool) error {
 		if e.Namespace != endpoint.Namespace || e.Spec.EndpointRef.Name != endpoint.Name {
 			return fmt.Errorf("the manifests hold no MCPEndpoint, and models of two: %s/%s and %s/%s", endpoint.Namespace, endpoint.Name, e.Namespace, e.Spec.EndpointRef.Name)
 		}
-		if schema := e.Spec.Table.Schema; schema != "" && d.SQLite == "" && !slices.Contains(database.Schemas, schema) {
+		if schema := e.Spec.Table.Schema; schema != "" && !d.InFiles() && !slices.Contains(database.Schemas, schema) {
 			database.Schemas = append(database.Schemas, schema)
 		}
 	}

@@ -214,7 +214,7 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 
 // access says of a database that nothing may write to it; each model need not say so then.
 func (o *outcome) access() string {
-	if o.endpoint.Spec.Database.Access == v1alpha1.DatabaseReadOnly {
+	if o.endpoint.Spec.Database.EffectiveAccess() == v1alpha1.DatabaseReadOnly {
 		if o.guessed {
 			return ", read-only (--write lets callers change rows)"
 		}

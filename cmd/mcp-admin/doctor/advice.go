@@ -23,6 +23,7 @@ var commands = map[string]string{
 	v1alpha1.ReasonSecretKeyMissing:     "get secrets -n NAMESPACE",
 	v1alpha1.ReasonConfigMapNotFound:    "get configmaps -n NAMESPACE",
 	v1alpha1.ReasonImageNotAllowed:      "edit KIND NAME -n NAMESPACE",
+	v1alpha1.ReasonDuckDBImageMissing:   "edit KIND NAME -n NAMESPACE",
 	v1alpha1.ReasonPodTemplateInvalid:   "edit KIND NAME -n NAMESPACE",
 	v1alpha1.ReasonWaitingForPods:       "get pods -n NAMESPACE -l mcpadmin.dev/component=server",
 	v1alpha1.ReasonWaitingForReport:     "get pods -n NAMESPACE -l mcpadmin.dev/component=server",

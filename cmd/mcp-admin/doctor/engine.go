@@ -33,14 +33,14 @@ func (f *engineFlags) addTo(flags *pflag.FlagSet) {
 
 // given reports whether a flag was given that has a meaning with --engine alone.
 func (f *engineFlags) given(command *cobra.Command) bool {
-	return command.Flags().Changed("dsn") || command.Flags().Changed("sqlite") || command.Flags().Changed("schema")
+	return command.Flags().Changed("dsn") || command.Flags().Changed("sqlite") || command.Flags().Changed("duckdb") || command.Flags().Changed("schema")
 }
 
 // tryEngine tries out a database.
 func (o *options) tryEngine(command *cobra.Command, args []string) error {
 	switch {
 	case !o.engine.wanted:
-		return errors.New("--dsn, --sqlite and --schema go with --engine")
+		return errors.New("--dsn, --sqlite, --duckdb and --schema go with --engine")
 	case len(args) > 0 || o.all || o.state.Folder != "":
 		return errors.New("--engine looks at a database alone: leave out the ENDPOINT, -A and --state")
 	}

@@ -43,6 +43,9 @@ func SchemaOf(ctx context.Context, reader client.Reader, name types.NamespacedNa
 	if d.SQLite != nil {
 		return nil, fmt.Errorf("MCPEndpoint %s has a SQLite file, which lies in its pod; copy the file, and name it with --sqlite beside --endpoint", name)
 	}
+	if d.DuckDB != nil {
+		return nil, fmt.Errorf("MCPEndpoint %s has files for DuckDB, which lie in its claim %s; copy them, and name them with --duckdb beside --endpoint", name, d.DuckDB.Claim.Name)
+	}
 	d.Access, d.Replicas = v1alpha1.DatabaseReadOnly, nil
 	if len(schemas) > 0 {
 		d.Schemas = schemas

@@ -127,7 +127,7 @@ func (o *options) print(command *cobra.Command, g *Guesses) error {
 
 // isInCluster reports whether the database is that of an MCPEndpoint in the cluster.
 func (o *options) isInCluster() bool {
-	return o.endpoint != "" && o.target.DSN == "" && o.target.SQLite == "" && !o.withEndpoint
+	return o.endpoint != "" && o.target.DSN == "" && o.target.SQLite == "" && o.target.DuckDB == "" && !o.withEndpoint
 }
 
 // read reads the schema of the database that the flags name, and says which endpoint the objects are for.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
@@ -150,22 +151,28 @@ func (g *Guesses) Token() *v1alpha1.MCPToken {
 // ConnectionSecret is the name of the Secret from which a guessed MCPEndpoint takes its connection.
 func (g *Guesses) ConnectionSecret() string { return g.Options.Endpoint.Name + "-db" }
 
-// MCPEndpoint is the endpoint of the database. It takes the connection from a Secret, or has a SQLite file.
+// FilesClaim is the name of the claim with the files that a guessed MCPEndpoint reads with DuckDB.
+func (g *Guesses) FilesClaim() string { return g.Options.Endpoint.Name + "-files" }
+
+// MCPEndpoint is the endpoint of the database. It takes the connection from a Secret, has a SQLite file, or reads a claim's files.
 func (g *Guesses) MCPEndpoint() *v1alpha1.MCPEndpoint {
 	endpoint := &v1alpha1.MCPEndpoint{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "MCPEndpoint"},
 		ObjectMeta: metav1.ObjectMeta{Name: g.Options.Endpoint.Name, Namespace: g.Options.Endpoint.Namespace},
 	}
 	d := &endpoint.Spec.Database
-	if g.Schema.Engine == "SQLite" {
+	switch g.Schema.Engine {
+	case contract.EngineSQLite:
 		d.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
-	} else {
+	case contract.EngineDuckDB:
+		d.DuckDB = &v1alpha1.DuckDBSpec{Claim: v1alpha1.DatabaseClaim{Name: g.FilesClaim()}}
+	default:
 		d.ConnectionSecretRef = &v1alpha1.ConnectionSecretReference{Name: g.ConnectionSecret()}
 	}
 	if !g.Options.Write {
 		d.Access = v1alpha1.DatabaseReadOnly
 	}
-	if g.severalSchemas() {
+	if g.severalSchemas() && d.ConnectionSecretRef != nil {
 		d.Schemas = g.Schema.SearchPath
 	}
 	return endpoint

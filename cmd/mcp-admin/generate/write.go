@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/output"
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
@@ -104,8 +105,11 @@ func (g *Guesses) tables() []string {
 
 // aboutConnection says how to make the Secret that the endpoint needs.
 func (g *Guesses) aboutConnection() string {
-	if g.Schema.Engine == "SQLite" {
+	switch g.Schema.Engine {
+	case contract.EngineSQLite:
 		return "# The pod's own, empty file: give it a claim with your file, or an initConfigMapRef with SQL that fills it.\n"
+	case contract.EngineDuckDB:
+		return "# It needs a PersistentVolumeClaim with the files, and a server's image with DuckDB (docs/duckdb.md). A path names a file or folder of it.\n"
 	}
 	return fmt.Sprintf("# It needs a Secret with the connection, and a database user who may do no more than agents need:\n"+
 		"#   kubectl -n %s create secret generic %s --from-literal=uri=$MCP_ADMIN_DSN\n", namespaceOr(g.Options.Endpoint.Namespace), g.ConnectionSecret())

@@ -1,4 +1,4 @@
-// Package target is the database that a command's flags name: a DSN, or a SQLite file. Commands that need a database of
+// Package target is the database that a command's flags name: a DSN, a SQLite file, or files that DuckDB reads. Commands that need a database of
 // the user's own, beside any cluster, import it.
 package target
 
@@ -26,19 +26,20 @@ import (
 const DSNVariable = "MCP_ADMIN_DSN"
 
 // Flags are the flags that name a database.
-type Flags struct{ DSN, SQLite string }
+type Flags struct{ DSN, SQLite, DuckDB string }
 
 // Add defines the flags.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.DSN, "dsn", "", "database to use, as `URL`: postgres://user:password@host:port/database or mysql://…; "+
 		"better in the environment variable "+DSNVariable+" if it has a password")
 	flags.StringVar(&f.SQLite, "sqlite", "", "SQLite `FILE` to use")
+	flags.StringVar(&f.DuckDB, "duckdb", "", "DuckDB, Parquet or CSV `FILE`, or folder of Parquet and CSV files, to read; only mcp-admin-duckdb can")
 }
 
 // Database is a database that flags name.
 type Database struct {
-	// SQLite is the path of a file; "" for a server.
-	SQLite string
+	// SQLite is the path of a file; "" for any other database. DuckDB is what DuckDB reads.
+	SQLite, DuckDB string
 	// Secret is the connection as a Secret holds it; nil for a file.
 	Secret map[string][]byte
 	// Engine is one of contract's engines. Name is the database's name.
@@ -46,13 +47,21 @@ type Database struct {
 }
 
 // ErrNone says that no database is named.
-var ErrNone = errors.New("no database is named; give --dsn URL, or the environment variable " + DSNVariable + ", or --sqlite FILE")
+var ErrNone = errors.New("no database is named; give --dsn URL, or the environment variable " + DSNVariable + ", or --sqlite FILE, or --duckdb FILE")
 
 // Database is the database that the flags name, or else the environment; ErrNone if neither does.
 func (f *Flags) Database(getenv func(string) string) (*Database, error) {
+	given := 0
+	for _, name := range []string{f.DSN, f.SQLite, f.DuckDB} {
+		if name != "" {
+			given++
+		}
+	}
 	switch {
-	case f.DSN != "" && f.SQLite != "":
-		return nil, errors.New("--dsn and --sqlite name two databases; give one of them")
+	case given > 1:
+		return nil, errors.New("--dsn, --sqlite and --duckdb name different databases; give one of them")
+	case f.DuckDB != "":
+		return duckDB(f.DuckDB)
 	case f.SQLite != "":
 		return file(f.SQLite)
 	case f.DSN != "":
@@ -71,6 +80,24 @@ func file(path string) (*Database, error) {
 	name := filepath.Base(path)
 	return &Database{SQLite: path, Engine: contract.EngineSQLite, Name: strings.TrimSuffix(name, filepath.Ext(name))}, nil
 }
+
+// duckDB is what DuckDB reads. Its server looks at the files.
+func duckDB(path string) (*Database, error) {
+	whole, err := filepath.Abs(path)
+	if err == nil {
+		_, err = os.Stat(whole)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--duckdb: %s is not an existing file or folder", path)
+	}
+	name := filepath.Base(whole)
+	return &Database{DuckDB: whole, Engine: contract.EngineDuckDB, Name: strings.TrimSuffix(name, filepath.Ext(name))}, nil
+}
+
+// InFiles reports whether the database is files, which are given to nobody as a Secret.
+func (d *Database) InFiles() bool { return d.SQLite != "" || d.DuckDB != "" }
+
+func (d *Database) file() string { return cmp.Or(d.SQLite, d.DuckDB) }
 
 // uriKey is the key under which Secret holds the DSN.
 const uriKey = "uri"
@@ -102,7 +129,7 @@ const patience = time.Minute
 
 // Schema reads the database's schema: the tables of the schemas, or of all in which the user may read something.
 func (d *Database) Schema(ctx context.Context, schemas []string) (*database.Schema, error) {
-	return Schema(ctx, d.update(schemas), d.SQLite)
+	return Schema(ctx, d.update(schemas), d.file())
 }
 
 // update leads to the database, to read it.
@@ -119,7 +146,7 @@ func (d *Database) update(schemas []string) *source.Update {
 func (d *Database) LookAt(ctx context.Context, table *database.Table, columns []*database.Column, rows int) ([][]*string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	texts, err := server.LookAt(ctx, d.update(nil), d.SQLite, table, columns, rows)
+	texts, err := server.LookAt(ctx, d.update(nil), d.file(), table, columns, rows)
 	if err != nil {
 		return nil, errors.New(database.AsError(err).Message)
 	}
@@ -131,7 +158,7 @@ func (d *Database) LookAt(ctx context.Context, table *database.Table, columns []
 func (d *Database) LookFor(ctx context.Context, table *database.Table, column *database.Column, in *database.Table, key *database.Column, rows int) (values, found int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	values, found, err = server.LookFor(ctx, d.update(nil), d.SQLite, table, column, in, key, rows)
+	values, found, err = server.LookFor(ctx, d.update(nil), d.file(), table, column, in, key, rows)
 	if err != nil {
 		return 0, 0, errors.New(database.AsError(err).Message)
 	}
@@ -140,14 +167,14 @@ func (d *Database) LookFor(ctx context.Context, table *database.Table, column *d
 
 // SelfTest tries out on the database whatever a server needs of one.
 func (d *Database) SelfTest(ctx context.Context, o selftest.Options) (*selftest.Report, error) {
-	return server.SelfTest(ctx, d.update(nil), d.SQLite, o)
+	return server.SelfTest(ctx, d.update(nil), d.file(), o)
 }
 
 // Schema reads the schema of the database that an update leads to.
-func Schema(ctx context.Context, update *source.Update, sqliteFile string) (*database.Schema, error) {
+func Schema(ctx context.Context, update *source.Update, file string) (*database.Schema, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	schema, err := server.Introspect(ctx, update, sqliteFile)
+	schema, err := server.Introspect(ctx, update, file)
 	if err != nil {
 		return nil, fmt.Errorf("the database cannot be read: %s", database.AsError(err).Message)
 	}

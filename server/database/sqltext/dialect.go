@@ -81,6 +81,9 @@ type Dialect interface {
 	// arithmetic writes an Arithmetic, whose column is c.
 	arithmetic(w *writer, c *database.Column, a database.Arithmetic)
 
+	// declared binds a value of a statement that an administrator wrote.
+	declared(w *writer, arg Arg)
+
 	// reading writes a Reading, whose column is c, of a text, which text writes.
 	reading(w *writer, c *database.Column, text func())
 

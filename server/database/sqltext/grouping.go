@@ -141,6 +141,8 @@ type term struct {
 	float bool
 	// average is set if it is an average that write rounds: a ratio is rounded once.
 	average *database.Measure
+	// scale is the number of digits behind its point.
+	scale int
 }
 
 func (w *writer) term(g *database.Grouping, i int) term {
@@ -151,9 +153,21 @@ func (w *writer) term(g *database.Grouping, i int) term {
 	}
 	return term{
 		average: average,
+		scale:   scaleOf(m),
 		write:   func() { w.measure(g, m) },
 		float:   m.Ref.Column != nil && m.Ref.Column.Kind == database.Float && m.Func != database.Count && m.Func != database.CountDistinct,
 	}
+}
+
+// scaleOf is the number of digits behind the point of what a measure comes to.
+func scaleOf(m *database.Measure) int {
+	switch m.Func {
+	case database.Sum, database.Min, database.Max:
+		return max(m.Ref.Column.Scale, 0)
+	case database.Avg, database.Percentile:
+		return database.QuotientDigits
+	}
+	return 0
 }
 
 // times returns what writes one side of a ratio, multiplied by the number of values in the average of the other side: the sum of

@@ -32,6 +32,8 @@ func (d mysql) value(w *writer, c *database.Column, value database.Value) {
 	}
 }
 
+func (mysql) declared(w *writer, arg Arg) { w.bind(arg) }
+
 // unsigned binds a number beyond int64. A gateway (vtgate) takes it for a negative one, but not its digits; MySQL takes a parameter that
 // is cast for a number unless it is converted first.
 func (d mysql) unsigned(w *writer, c *database.Column, v uint64) {

@@ -93,6 +93,8 @@ func (postgresql) value(w *writer, c *database.Column, value database.Value) {
 	}
 }
 
+func (postgresql) declared(w *writer, arg Arg) { w.bind(arg) }
+
 // now is the present time, not the beginning of the transaction; for types without a zone it is in UTC.
 func (postgresql) now(w *writer, c *database.Column) {
 	switch c.Kind {

@@ -199,6 +199,8 @@ func SQLiteMoment(text string) bool {
 // value stays in its bound form: columns are sorted by what they store, whatever that means.
 func (sqlite) value(w *writer, c *database.Column, value database.Value) { w.bind(argOf(c, value)) }
 
+func (sqlite) declared(w *writer, arg Arg) { w.bind(arg) }
+
 // now writes the clock's time in UTC, to the millisecond, which is SQLite's precision.
 func (sqlite) now(w *writer, c *database.Column) {
 	switch c.Kind {

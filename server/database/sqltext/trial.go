@@ -73,6 +73,8 @@ func Endless(d Dialect) string {
 		return "SELECT pg_sleep(30)"
 	case SQLite:
 		return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	case DuckDB:
+		return "SELECT count(*) FROM range(1000000000000) AS n(i) WHERE i % 7 = 8"
 	}
 	return "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SLEEP(30)" // alone, SLEEP takes its end for an answer
 }

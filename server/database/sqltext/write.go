@@ -132,7 +132,7 @@ func (s *Statement) BuildDeclared(d Dialect, statement *database.Declared) error
 			if i > 0 {
 				w.text(", ")
 			}
-			w.bind(Arg{Kind: piece.Kind, Value: value})
+			d.declared(w, Arg{Kind: piece.Kind, Value: value})
 		}
 	}
 	return s.written(w)

@@ -92,6 +92,9 @@ func (req *Request) whyNoWrites(m *catalog.Model) string {
 	if !req.Catalog.ReadOnly() || !m.Served() || !req.Op.Writes() || req.Op.OfferedFor(req.Catalog, m) {
 		return ""
 	}
+	if req.Catalog.NeverWrites() {
+		return ": nothing in the endpoint's database can be written"
+	}
 	return ": the endpoint only reads its database; who runs it can let it write (spec.database.access: ReadWrite, or mcp-admin dev --write)"
 }
 

@@ -515,6 +515,12 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseAccess
   scalar: string
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseClaim
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
   scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseMessages
@@ -543,6 +549,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: connectionSecretRef
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ConnectionSecretReference
+    - name: duckdb
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DuckDBSpec
     - name: engine
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseEngine
@@ -602,6 +611,15 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: mode
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.TLSMode
+- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DuckDBSpec
+  map:
+    fields:
+    - name: claim
+      type:
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseClaim
+    - name: path
+      type:
+        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.EndpointReference
   map:
     fields:
@@ -1896,12 +1914,6 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: atomic
-- name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteClaim
-  map:
-    fields:
-    - name: name
-      type:
-        scalar: string
 - name: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteEmptyDir
   map:
     elementType:
@@ -1919,7 +1931,7 @@ var schemaYAML = typed.YAMLObject(`types:
     fields:
     - name: claim
       type:
-        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteClaim
+        namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.DatabaseClaim
     - name: emptyDir
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.SQLiteEmptyDir

@@ -10,7 +10,7 @@ import (
 // DatabaseSpecApplyConfiguration represents a declarative configuration of the DatabaseSpec type for use
 // with apply.
 //
-// DatabaseSpec is exactly one database: one that a Secret describes, or a SQLite file.
+// DatabaseSpec is exactly one database: one that a Secret describes, a SQLite file, or files that DuckDB reads.
 type DatabaseSpecApplyConfiguration struct {
 	// connectionSecretRef names a Secret with a connection: a `uri`, or host, port, dbname, user and password. The server
 	// knows the key names of CloudNativePG, Crunchy, Percona, Zalando, MariaDB's operator, Bitnami and the Service Binding
@@ -20,6 +20,9 @@ type DatabaseSpecApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// sqlite is a SQLite file in a volume of the server's pod.
 	SQLite *SQLiteSpecApplyConfiguration `json:"sqlite,omitempty"`
+	// duckdb are files that DuckDB reads: a database of DuckDB, or Parquet and CSV files. They are never changed. The server's
+	// image must have DuckDB; the manager's --duckdb-server-image names it.
+	DuckDB *DuckDBSpecApplyConfiguration `json:"duckdb,omitempty"`
 	// engine is the engine of a connectionSecretRef whose Secret does not say it: PostgreSQL, or MySQL, which is MariaDB
 	// too. Absent, the Secret decides; if it says nothing, PostgreSQL.
 	Engine *apiv1alpha1.DatabaseEngine `json:"engine,omitempty"`
@@ -31,7 +34,7 @@ type DatabaseSpecApplyConfiguration struct {
 	Replicas *DatabaseReplicasApplyConfiguration `json:"replicas,omitempty"`
 	// statementTimeout is the longest that one statement may run; 10s when absent.
 	StatementTimeout *v1.Duration `json:"statementTimeout,omitempty"`
-	// access limits what the server may do, whatever tokens are granted; ReadWrite when absent.
+	// access limits what the server may do, whatever tokens are granted; ReadWrite when absent, and ReadOnly with duckdb.
 	Access *apiv1alpha1.DatabaseAccess `json:"access,omitempty"`
 	// schemas are the database schemas whose tables may be exposed. A table without a schema is looked for in them, in this
 	// order. Absent, the search path of the connection. In MySQL and MariaDB, schemas are databases of the server; absent,
@@ -73,6 +76,14 @@ func (b *DatabaseSpecApplyConfiguration) WithName(value string) *DatabaseSpecApp
 // If called multiple times, the SQLite field is set to the value of the last call.
 func (b *DatabaseSpecApplyConfiguration) WithSQLite(value *SQLiteSpecApplyConfiguration) *DatabaseSpecApplyConfiguration {
 	b.SQLite = value
+	return b
+}
+
+// WithDuckDB sets the DuckDB field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DuckDB field is set to the value of the last call.
+func (b *DatabaseSpecApplyConfiguration) WithDuckDB(value *DuckDBSpecApplyConfiguration) *DatabaseSpecApplyConfiguration {
+	b.DuckDB = value
 	return b
 }
 

@@ -14,7 +14,7 @@ type SQLiteSpecApplyConfiguration struct {
 	// emptyDir keeps the file as long as the pod lives.
 	EmptyDir *apiv1alpha1.SQLiteEmptyDir `json:"emptyDir,omitempty"`
 	// claim keeps the file in a PersistentVolumeClaim.
-	Claim *SQLiteClaimApplyConfiguration `json:"claim,omitempty"`
+	Claim *DatabaseClaimApplyConfiguration `json:"claim,omitempty"`
 	// initConfigMapRef names a ConfigMap whose keys hold SQL. A new file gets all of it, once, in the order of the keys.
 	InitConfigMapRef *ConfigMapReferenceApplyConfiguration `json:"initConfigMapRef,omitempty"`
 }
@@ -36,7 +36,7 @@ func (b *SQLiteSpecApplyConfiguration) WithEmptyDir(value apiv1alpha1.SQLiteEmpt
 // WithClaim sets the Claim field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Claim field is set to the value of the last call.
-func (b *SQLiteSpecApplyConfiguration) WithClaim(value *SQLiteClaimApplyConfiguration) *SQLiteSpecApplyConfiguration {
+func (b *SQLiteSpecApplyConfiguration) WithClaim(value *DatabaseClaimApplyConfiguration) *SQLiteSpecApplyConfiguration {
 	b.Claim = value
 	return b
 }

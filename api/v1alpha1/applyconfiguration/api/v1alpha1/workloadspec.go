@@ -23,7 +23,7 @@ type WorkloadSpecApplyConfiguration struct {
 	// podDisruptionBudget makes a PodDisruptionBudget for the pods; none when absent.
 	PodDisruptionBudget *PodDisruptionBudgetSpecApplyConfiguration `json:"podDisruptionBudget,omitempty"`
 	// resources are the resources of the server's container. Absent, it requests 50m CPU and 64Mi of memory, with a limit
-	// of 256Mi of memory.
+	// of 256Mi of memory; with duckdb 256Mi of memory, with a limit of 1Gi.
 	Resources *ResourceRequirementsApplyConfiguration `json:"resources,omitempty"`
 	// imagePullSecrets name Secrets with the credentials of the image's registry; none when absent.
 	ImagePullSecrets []SecretReferenceApplyConfiguration `json:"imagePullSecrets,omitempty"`

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 func run(t *testing.T, args ...string) string {
 	t.Helper()
 	var out bytes.Buffer
-	command := newCommand(displayName(args[0]))
+	command := New(displayName(args[0]))
 	command.SetArgs(arguments(args))
 	command.SetOut(&out)
 	command.SetErr(&out)

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"context"
@@ -45,6 +45,7 @@ type serveOptions struct {
 	serviceAccountDir   string
 	sqliteFile          string
 	sqliteInitDir       string
+	duckDB              string
 	auditDir            string
 	drainDelay          time.Duration
 	pprof               bool
@@ -104,6 +105,7 @@ process ends.`,
 	f.StringVar(&o.serviceAccountDir, "service-account-dir", "", "folder with the service account's token and ca.crt; none: the API is not used")
 	f.StringVar(&o.sqliteFile, "sqlite-file", "", "file of a SQLite database")
 	f.StringVar(&o.sqliteInitDir, "sqlite-init-dir", "", "folder of SQL files that fill a new SQLite database, in order of their names")
+	f.StringVar(&o.duckDB, "duckdb", "", "DuckDB database, Parquet or CSV file, or folder of Parquet and CSV files, to read; only a program that is built with DuckDB can")
 	f.StringVar(&o.auditDir, "audit-dir", "", "folder whose files get the audit lines, too; POD_NAME tells servers apart that share it; none: standard output alone")
 	f.DurationVar(&o.drainDelay, "drain-delay", 3*time.Second, "how long requests are accepted after SIGTERM, so that load balancers can stop sending them here")
 	f.BoolVar(&o.pprof, "pprof", false, "serve profiles of the process at /debug/pprof/ of --admin-listen: whoever reaches that sees where time and memory go, and can make the server measure itself")
@@ -151,6 +153,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 		TLS:           o.tlsSecret != "",
 		SQLiteFile:    o.sqliteFile,
 		SQLiteInitDir: o.sqliteInitDir,
+		DuckDBPath:    o.duckDB,
 		Version:       version.String(),
 		Log:           log,
 		Audit:         lines,

@@ -1,4 +1,4 @@
-package main
+package program
 
 import (
 	"path/filepath"
@@ -51,8 +51,8 @@ func groups() []group {
 	}
 }
 
-// newCommand is the whole program, under the name by which it was called.
-func newCommand(name string) *cobra.Command {
+// New is the whole program, under the name by which it was called.
+func New(name string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mcp-admin",
 		Short: "Give AI agents a safe, permissioned admin endpoint over a database",

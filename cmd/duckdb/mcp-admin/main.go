@@ -1,0 +1,10 @@
+// Command mcp-admin is the program for people, with DuckDB: it also serves DuckDB databases, and Parquet and CSV files.
+package main
+
+import (
+	_ "github.com/duckdb/duckdb-go/v2" // registers the driver
+
+	"github.com/mcp-admin/mcp-admin-operator/cmd/mcp-admin/program"
+)
+
+func main() { program.Main() }

@@ -1,0 +1,264 @@
+package duckdb
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mostFiles bounds the files of a folder that are looked at.
+const mostFiles = 10_000
+
+// fileKind is a kind of file that DuckDB reads.
+type fileKind string
+
+const (
+	parquet fileKind = "parquet"
+	csv     fileKind = "csv"
+	// native is a database of DuckDB's own.
+	native fileKind = "duckdb"
+)
+
+// kindOf is the kind of a file by its name; "" if it is none that is read.
+func kindOf(name string) fileKind {
+	name = strings.ToLower(name)
+	for _, suffix := range []string{".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz"} {
+		if strings.HasSuffix(name, suffix) {
+			return csv
+		}
+	}
+	switch filepath.Ext(name) {
+	case ".parquet":
+		return parquet
+	case ".duckdb", ".ddb", ".db":
+		return native
+	}
+	return ""
+}
+
+// A source is what one table is read from.
+type source struct {
+	// table is the table's name.
+	table string
+	kind  fileKind
+	// path is a file, or a folder, and files are those that are read.
+	path  string
+	files []string
+}
+
+// A version says what the files are.
+type version struct {
+	// database reports whether the path is a database of DuckDB's own; then there are no sources.
+	database bool
+	sources  []source
+	// files are all files that are read.
+	files []file
+	// notes are sentences about what is not served.
+	notes []string
+}
+
+// A file is one file that is read, as it was when it was looked at.
+type file struct {
+	path string
+	info os.FileInfo
+}
+
+// same reports whether two versions are the same files with the same content, as far as the file system tells.
+func (v *version) same(other *version) bool {
+	return slices.EqualFunc(v.files, other.files, func(a, b file) bool {
+		return a.path == b.path && os.SameFile(a.info, b.info) && a.info.Size() == b.info.Size() && a.info.ModTime().Equal(b.info.ModTime())
+	})
+}
+
+var (
+	errNoPath   = errors.New("the server was not told which file or folder to read (--duckdb)")
+	errNotThere = errors.New("it is not there, or may not be read")
+	errKind     = errors.New("its name must end in .duckdb, .parquet, .csv or .tsv, or it must be a folder")
+	errPattern  = errors.New("its path must have none of the characters * ? [ ] { }")
+	errEmpty    = errors.New("no file in the folder ends in .parquet, .csv or .tsv")
+	errMany     = fmt.Errorf("the folder has more than %d files", mostFiles)
+)
+
+// look finds what lies at a path.
+func look(path string) (*version, error) {
+	if path == "" {
+		return nil, errNoPath
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, errNotThere
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, errNotThere
+	case info.IsDir():
+		return lookInFolder(path)
+	case !info.Mode().IsRegular():
+		return nil, errNotThere
+	}
+	v := &version{files: []file{{path, info}}}
+	switch kind := kindOf(path); kind {
+	case "":
+		return nil, errKind
+	case native:
+		v.database = true
+		if log, err := os.Stat(path + ".wal"); err == nil { // changes that are not in the file yet
+			v.files = append(v.files, file{path + ".wal", log})
+		}
+	case parquet, csv:
+		if isPattern(path) {
+			return nil, errPattern
+		}
+		v.sources = []source{{tableName(filepath.Base(path)), kind, path, []string{path}}}
+	}
+	return v, nil
+}
+
+// lookInFolder finds the tables of a folder: its files, and its folders whose files are all of one kind.
+func lookInFolder(path string) (*version, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, errNotThere
+	}
+	v := &version{}
+	for _, entry := range entries {
+		name, whole := entry.Name(), filepath.Join(path, entry.Name())
+		if isHidden(name) {
+			continue
+		}
+		info, err := os.Stat(whole) // a ConfigMap's files are links
+		switch {
+		case err != nil:
+		case info.IsDir():
+			err = v.addFolder(name, whole)
+		default:
+			v.addFile(name, whole, info)
+		}
+		if len(v.files) > mostFiles {
+			err = errMany
+		}
+		if errors.Is(err, errMany) {
+			return nil, err
+		}
+	}
+	if len(v.sources) == 0 && len(v.notes) == 0 {
+		return nil, errEmpty
+	}
+	v.dropAmbiguous()
+	return v, nil
+}
+
+// isHidden reports whether a file is none of the data, as those that programs write aside while they work.
+func isHidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
+
+func (v *version) addFile(name, path string, info os.FileInfo) {
+	kind := kindOf(name)
+	switch {
+	case kind == "" || !info.Mode().IsRegular():
+		return
+	case kind == native:
+		v.notes = append(v.notes, fmt.Sprintf("The file %s is not served: a DuckDB database must be named itself, not its folder.", name))
+		return
+	case isPattern(path):
+		v.notes = append(v.notes, notPlain(name))
+		return
+	}
+	v.files = append(v.files, file{path, info})
+	v.sources = append(v.sources, source{tableName(name), kind, path, []string{path}})
+}
+
+// isPattern reports whether DuckDB would take a path for a pattern of paths.
+func isPattern(path string) bool { return strings.ContainsAny(path, "*?[]{}") }
+
+func notPlain(name string) string {
+	return fmt.Sprintf("%s is not served: its path has one of the characters * ? [ ] { }.", name)
+}
+
+// addFolder adds a folder as one table.
+func (v *version) addFolder(name, path string) error {
+	kinds := map[fileKind]bool{}
+	var files []file
+	err := filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // what cannot be read is none of the data, or the query says so
+		case at != path && isHidden(entry.Name()):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		info, err := os.Stat(at)
+		if kind := kindOf(entry.Name()); err == nil && kind != "" {
+			kinds[kind] = true
+			if files = append(files, file{at, info}); len(files)+len(v.files) > mostFiles {
+				return errMany
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil || len(files) == 0:
+		return err
+	case len(kinds) > 1 || kinds[native]:
+		v.notes = append(v.notes, fmt.Sprintf("The folder %s is not served: its files must all be Parquet, or all CSV.", name))
+		return nil
+	}
+	s := source{name, kindOf(files[0].path), path, nil}
+	for _, f := range files {
+		if isPattern(f.path) {
+			v.notes = append(v.notes, notPlain(name))
+			return nil
+		}
+		s.files = append(s.files, f.path)
+	}
+	v.files = append(v.files, files...)
+	v.sources = append(v.sources, s)
+	return nil
+}
+
+// dropAmbiguous leaves out the sources whose tables would have one name. To DuckDB names are the same in either case.
+func (v *version) dropAmbiguous() {
+	times := map[string]int{}
+	for _, s := range v.sources {
+		times[strings.ToLower(s.table)]++
+	}
+	v.sources = slices.DeleteFunc(v.sources, func(s source) bool {
+		if times[strings.ToLower(s.table)] == 1 {
+			return false
+		}
+		v.notes = append(v.notes, fmt.Sprintf("%s is not served: another file or folder gives a table of the same name.", filepath.Base(s.path)))
+		return true
+	})
+}
+
+// reading is the function that reads the source.
+func (s source) reading() string {
+	options := ""
+	if len(s.files) > 1 {
+		options = ", union_by_name = true"
+	}
+	return "read_" + string(s.kind) + "(" + literals(s.files) + options + ")"
+}
+
+// literal quotes a text. Only names of files are written so, never what a caller says.
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// identifier quotes a name.
+func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// literals is a list of quoted texts.
+func literals(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = literal(text)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}

@@ -1,0 +1,78 @@
+package sqltext
+
+import (
+	"strconv"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
+)
+
+// wideNumber writes a column's exact number in the widest decimal type: a product of narrower ones may have no room.
+func (d duckdb) wideNumber(w *writer, c *database.Column) {
+	w.around("", func() { d.number(w, c) }, "::"+duckdbExact(mostDuckDBDigits, max(c.Scale, 0)))
+}
+
+// deviation is computed in doubles, by an algorithm that keeps their digits.
+func (d duckdb) deviation(w *writer, m *database.Measure) {
+	w.aggregate(m, "stddev_samp(", func() { w.around("", func() { d.number(w, m.Ref.Column) }, "::DOUBLE") })
+}
+
+func (d duckdb) percentile(w *writer, m *database.Measure) {
+	if m.Ref.Column.Kind == database.Float {
+		w.aggregate(m, "sum(", func() {
+			w.weighted(m, func(weight func()) {
+				w.around("", func() { d.number(w, m.Ref.Column) }, " * ")
+				w.around("", weight, "::DOUBLE")
+			})
+		})
+		return
+	}
+	w.text("round(")
+	w.aggregate(m, "sum(", func() {
+		w.weighted(m, func(weight func()) {
+			w.around("", func() { d.wideNumber(w, m.Ref.Column) }, " * ")
+			weight()
+		})
+	})
+	w.text(", " + quotientDigits + ")")
+}
+
+func (duckdb) texts(w *writer, m *database.Measure) {
+	w.joined(m, "string_agg(", func() { w.around(", ', ' ORDER BY ", func() { w.column(m.Place) }, "") })
+}
+
+// averageMoment passes over infinite moments. DuckDB's // rounds towards zero.
+func (d duckdb) averageMoment(w *writer, m *database.Measure) {
+	c := m.Ref.Column
+	finite := func(value func()) {
+		w.around("CASE WHEN isfinite(", func() { w.column(c) }, ") THEN ")
+		w.around("", value, " END")
+	}
+	sum := func() {
+		w.aggregate(m, "sum(", func() {
+			finite(func() { w.around("epoch_us(", func() { d.clock(w, c, nil) }, ")::HUGEINT") })
+		})
+	}
+	mean := func(unit int) {
+		size := func() {
+			w.aggregate(m, "nullif(count(", func() { finite(func() { w.text("1") }) })
+			w.text(", 0) * " + strconv.Itoa(unit) + "::HUGEINT")
+		}
+		rest := func() {
+			w.around("(((", sum, ") % (")
+			w.around("", size, ") + (")
+			w.around("", size, ")) % (")
+			w.around("", size, "))")
+		}
+		w.around("((", sum, " - ")
+		w.around("", rest, ") // (")
+		w.around("", size, "))")
+	}
+	switch c.Kind {
+	case database.Date:
+		w.around("(DATE '1970-01-01' + (", func() { mean(86400e6) }, ")::INTEGER)")
+	case database.TimestampTZ:
+		w.around("(make_timestamp((", func() { mean(1e6) }, " * 1000000)::BIGINT) AT TIME ZONE 'UTC')")
+	default:
+		w.around("make_timestamp((", func() { mean(1e6) }, " * 1000000)::BIGINT)")
+	}
+}
