@@ -95,8 +95,8 @@ test-engines-all: ## Run it on Pgpool-II as well, and on what is built from sour
 .PHONY: test-duckdb
 test-duckdb: ## Run the reading part of that suite on DuckDB, which needs a C++ compiler
 	@if ! command -v "$$(go env CXX)" > /dev/null; then echo "duckdb: SKIPPED: no test was run, as there is no C++ compiler ($$(go env CXX))"; exit; fi; \
-	CGO_ENABLED=1 go -C cmd/duckdb test -count=1 -timeout 30m -tags $(duckdb_tags) . && \
-	CGO_ENABLED=1 go -C cmd/duckdb test -count=1 -timeout 30m -tags $(duckdb_tags) -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines
+	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) . && \
+	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines
 
 .PHONY: test-schemas
 test-schemas: databases ## Serve the databases of other people's programs, fetched as Debian packages
@@ -277,6 +277,7 @@ build: ## Build the manager, the server and the program for people
 # The programs with DuckDB are a module of their own, as they need C. Only DuckDB itself is C: with these tags all packages are compiled as
 # for the other programs.
 duckdb_tags := netgo,osusergo
+duckdb_test = -count=1 -timeout 30m -tags $(duckdb_tags) -vet=off -ldflags "-s -w"
 
 .PHONY: duckdb
 duckdb: ## Build the server and mcp-admin with DuckDB, which needs a C++ compiler

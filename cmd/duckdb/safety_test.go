@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract/memlimit"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/duckdb"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
 // open opens what lies at a path.
@@ -121,5 +122,37 @@ func TestAFileThatIsNotSoundIsLeftOutAndSaid(t *testing.T) {
 	}
 	if _, err := open(t, file, time.Minute).Introspect(t.Context()); database.AsError(err).Code != database.Unreachable {
 		t.Errorf("a database that is none: %v", err)
+	}
+}
+
+// A product of three such numbers has more digits than DuckDB computes with, and is an error.
+const great = "9223372036854775807"
+
+func TestNoErrorTellsOfRowsThatAPolicyHides(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "shop.duckdb")
+	made(t, file, "CREATE TABLE item (id INTEGER PRIMARY KEY, region VARCHAR, size BIGINT, word VARCHAR, group_id INTEGER)",
+		"INSERT INTO item VALUES (1, 'emea', 2, '7', 1), (2, 'apac', "+great+", 'x', 1), (3, 'emea', 3, '8', 2)")
+	clerk, token := harness.Viewer()
+	clerk.Groups = []string{"clerks"}
+	models := []contract.Model{{Name: "item", Table: "item", Expose: true, RowPolicies: []contract.RowPolicy{
+		{Name: "own", Groups: []string{"clerks"}, Filters: []contract.Filter{{Field: "region", Value: "emea"}}}}}}
+	e := harness.Serve(t, harness.Database{DuckDBPath: file}, models, []contract.Token{clerk})
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"list_item", `{"filters":{"id__lt":{"mul":["size","size","size"]}},"fields":["id"]}`, `[{"id":1},{"id":3}]`},
+		{"list_item", `{"fields":["id",{"as":"x","mul":["size","size","size"]}]}`, `[{"id":1,"x":8},{"id":3,"x":27}]`},
+		{"list_item", `{"fields":["id",{"as":"x","mul":["size","size","size"]}],"order_by":["-x"]}`, `[{"id":3,"x":27},{"id":1,"x":8}]`},
+		{"aggregate_item", `{"measures":{"x":{"sum":{"mul":["size","size","size"]}}}}`, `[{"x":35}]`},
+		{"aggregate_item", `{"group_by":["group_id"],"measures":{"x":{"max":{"mul":["size","size","size"]}}},"order_by":["group_id"]}`, `[{"group_id":1,"x":8},{"group_id":2,"x":27}]`},
+	} {
+		if text, isError := e.Call(token, c.tool, c.arguments); isError || !strings.Contains(text, `"results":`+c.want) {
+			t.Errorf("%s %s: %s, want %s", c.tool, c.arguments, text, c.want)
+		}
+	}
+	everybody, all := harness.Viewer()
+	everybody.Groups = nil
+	models[0].RowPolicies = nil
+	e = harness.Serve(t, harness.Database{DuckDBPath: file}, models, []contract.Token{everybody})
+	if text, isError := e.Call(all, "aggregate_item", `{"measures":{"x":{"sum":{"mul":["size","size","size"]}}}}`); !isError || !strings.Contains(text, "38 digits") || strings.Contains(text, great) {
+		t.Errorf("with the row: %s", text)
 	}
 }

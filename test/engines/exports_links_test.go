@@ -268,6 +268,7 @@ func TestALinkIsGoodOnceForAllPods(t *testing.T) {
 	for _, engine := range allEngines() {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
+			skipOnlyRead(t, engine)
 			withKeys := func(c *contract.Config) { c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_admin_keys"} }
 			database, plain := engine.Open(t, library(engine))
 			one := &suite{engine, harness.Serve(t, database, models(), tokens(), exporters, withKeys), plain}

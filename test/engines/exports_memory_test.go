@@ -18,6 +18,7 @@ func TestAnExportOfManyRowsNeedsLittleMemory(t *testing.T) {
 	const rows, size, most = 50_000, 1000, 16 << 20
 	for _, engine := range allEngines() {
 		t.Run(engine.Title, func(t *testing.T) {
+			skipOnlyRead(t, engine)
 			s := start(t, engine, exporters)
 			s.fill(t, rows, size)
 			uri, said := s.asks(t, "exporter", "list_review", `{"export":"csv","order_by":["id"]}`)

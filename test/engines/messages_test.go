@@ -32,6 +32,7 @@ const (
 func TestMessages(t *testing.T) {
 	for _, engine := range harness.Engines {
 		t.Run(engine.Name, func(t *testing.T) {
+			skipOnlyRead(t, engine)
 			startWithParcels(t, engine).tells(t, slices.Concat(messagesOfReading, messagesOfMoments, messagesOfAsking, messagesOfComputing, messagesOfWriting, messagesOfDeleting, messagesOfActions, messagesOfUndoing, messagesOfSteps))
 		})
 	}

@@ -44,14 +44,15 @@ func TestNoticesNameToolsOfTheCallersList(t *testing.T) {
 		values.WriteString(", printf('%.200000c', 'x')")
 	}
 	fmt.Fprintf(&script, "create table page (id integer primary key%s);\ninsert into page values (1%s);\n", columns.String(), values.String())
-	database, plain := harness.Engines[0].Open(t, script.String())
+	engine := onSQLite(t)
+	database, plain := engine.Open(t, script.String())
 	var served []contract.Model
 	for _, name := range []string{"person", "letter", "bare", "refused", "page"} {
 		served = append(served, contract.Model{Name: name, Table: name, Expose: true})
 	}
 	adder := tokens()[0]
 	adder.Name, adder.Hashes, adder.Rules = "adder", []string{contract.HashToken(secret("adder"))}, []contract.Rule{{Models: []string{"*"}, Verbs: []string{"add"}}}
-	s := &suite{harness.Engines[0], harness.Serve(t, database, served, []contract.Token{tokens()[0], adder}), plain}
+	s := &suite{engine, harness.Serve(t, database, served, []contract.Token{tokens()[0], adder}), plain}
 	for _, call := range noticedCalls {
 		for query, own := range map[string]string{"?tools=per-model": "_" + call.model, "?tools=generic": ""} {
 			s.check(t, call.token+" at "+query+" by "+call.operation+" "+call.model+" "+call.says, func(t *testing.T) {

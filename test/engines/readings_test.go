@@ -93,6 +93,19 @@ var readColumns = map[string][]string{
 // postgresTexts are types of texts with equalities of their own.
 const postgresTexts = `create extension if not exists citext; create collation folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);`
 
+// insertReadTexts is the statement that fills a table whose column value has some type.
+func insertReadTexts(table, column string) string {
+	var rows []string
+	for id, row := range readTexts {
+		text := row.text
+		if strings.Contains(column, "latin1") && strings.ContainsAny(text, "١ſ") {
+			text = "none"
+		}
+		rows = append(rows, fmt.Sprintf("(%d, '%s')", id, strings.ReplaceAll(text, "'", "''")))
+	}
+	return "insert into " + table + " (id, value) values " + strings.Join(rows, ", ") + ";\n"
+}
+
 func TestTextsAreReadAsWhatTheyHold(t *testing.T) {
 	for _, engine := range allEngines() {
 		t.Run(engine.Title, func(t *testing.T) {
@@ -105,7 +118,7 @@ func TestTextsAreReadAsWhatTheyHold(t *testing.T) {
 			for i, column := range readColumns[engine.Name] {
 				for _, kind := range readKinds {
 					name := fmt.Sprintf("%s%d", strings.ToLower(kind), i)
-					fmt.Fprintf(&b, "create table %s (id int primary key, value %s);\n", name, column)
+					fmt.Fprintf(&b, "create table %s (id int primary key, value %s);\n%s", name, column, insertReadTexts(name, column))
 					models = append(models, contract.Model{Name: name, Table: name, Expose: true, MaxPageSize: 1000, DefaultPageSize: 1000,
 						Overrides: []contract.FieldOverride{{Name: "value", Reads: kind}}})
 				}
@@ -115,21 +128,13 @@ func TestTextsAreReadAsWhatTheyHold(t *testing.T) {
 			for i, column := range readColumns[engine.Name] {
 				for k, kind := range readKinds {
 					name := fmt.Sprintf("%s%d", strings.ToLower(kind), i)
-					var expected, rows []string
+					var expected []string
 					for id, row := range readTexts {
-						text := row.text
-						if strings.Contains(column, "latin1") && strings.ContainsAny(text, "١ſ") {
-							text = "none"
-						}
-						rows = append(rows, fmt.Sprintf("(%d, '%s')", id, strings.ReplaceAll(text, "'", "''")))
 						value := []string{row.integer, row.decimal, row.boolean, row.date, row.timestamp}[k]
 						if value == "" {
 							value = "null"
 						}
 						expected = append(expected, fmt.Sprintf(`{"id":%d,"value":%s}`, id, value))
-					}
-					if _, err := plain.Exec("insert into " + name + " (id, value) values " + strings.Join(rows, ", ")); err != nil {
-						t.Fatal(err)
 					}
 					s.check(t, kind+" of "+column, func(t *testing.T) {
 						got := s.ok(t, "viewer", "aggregate_"+name, `{"group_by":["id","value"],"order_by":["id"],"limit":1000}`)
@@ -239,7 +244,7 @@ func TestReadingsAreAskedAsWhatTheyHold(t *testing.T) {
 					}
 				}
 				got := strings.Fields(ids)
-				if engine.Name == contract.EnginePostgreSQL { // NULLs come first there
+				if engine.Name == contract.EnginePostgreSQL || engine.Name == contract.EngineDuckDB { // NULLs come first there
 					got = append(got[1:], got[0])
 				}
 				if len(got) != 5 || strings.Join(got, " ") != "2 3 1 4 5" {

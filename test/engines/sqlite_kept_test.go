@@ -39,8 +39,9 @@ func TestUndoRestoresTheStoredValuesOfSQLite(t *testing.T) {
 	for i, value := range keptValues {
 		script += fmt.Sprintf("insert into odd (id, %s) values (%d%s);\n", strings.Join(names, ", "), i+1, strings.Repeat(", "+value, len(names)))
 	}
-	database, plain := harness.Engines[0].Open(t, script)
-	s := &suite{harness.Engines[0], harness.Serve(t, database, []contract.Model{{Name: "odd", Table: "odd", Expose: true}}, tokens(), withAudit), plain}
+	engine := onSQLite(t)
+	database, plain := engine.Open(t, script)
+	s := &suite{engine, harness.Serve(t, database, []contract.Model{{Name: "odd", Table: "odd", Expose: true}}, tokens(), withAudit), plain}
 	kept := func(t *testing.T, id int) []string {
 		t.Helper()
 		found, into := make([]string, len(stored)), make([]any, len(stored))
@@ -79,8 +80,9 @@ func TestUndoRestoresValuesThatLookAlike(t *testing.T) {
 		create table visit (id integer primary key, on_day date references day (on_day) on delete set null);
 		insert into day values ('2024-01-01 00:00:00', '2024-01-02T03:04:05Z', 'a'), ('soon', 'soon', 'b'), (x'ff', 5, 'c');
 		insert into visit values (1, '2024-01-01 00:00:00'), (2, 'soon'), (3, x'ff')`
-	database, plain := harness.Engines[0].Open(t, script)
-	s := &suite{harness.Engines[0], harness.Serve(t, database, []contract.Model{{Name: "day", Table: "day", Expose: true}, {Name: "visit", Table: "visit", Expose: true}}, tokens(), withAudit), plain}
+	engine := onSQLite(t)
+	database, plain := engine.Open(t, script)
+	s := &suite{engine, harness.Serve(t, database, []contract.Model{{Name: "day", Table: "day", Expose: true}, {Name: "visit", Table: "visit", Expose: true}}, tokens(), withAudit), plain}
 	const stored = "select group_concat(quote(d.on_day) || quote(d.at) || quote(d.note) || quote(v.on_day), '|' order by v.id) from visit v left join day d on d.on_day = v.on_day"
 	var before string
 	if err := plain.QueryRow(stored).Scan(&before); err != nil {
@@ -105,9 +107,10 @@ func TestTheJournalKeepsNoStoredFormOfHiddenFields(t *testing.T) {
 	const moment = "2024-01-02T03:04:05+02:00"
 	const script = `create table visit (id integer primary key, at timestamp, hidden timestamp, masked timestamp, password text);
 		insert into visit values (1, '` + moment + `', '` + moment + `', '` + moment + `', '` + moment + `'), (2, x'ff', x'ff', x'ff', x'ff')`
-	database, plain := harness.Engines[0].Open(t, script)
+	engine := onSQLite(t)
+	database, plain := engine.Open(t, script)
 	visit := contract.Model{Name: "visit", Table: "visit", Expose: true, Exclude: []string{"hidden"}, Masked: []contract.MaskedField{{Name: "masked"}}}
-	s := &suite{harness.Engines[0], harness.Serve(t, database, []contract.Model{visit}, tokens(), withAudit), plain}
+	s := &suite{engine, harness.Serve(t, database, []contract.Model{visit}, tokens(), withAudit), plain}
 	for id, stored := range map[int]string{1: `"` + moment + `"`, 2: `{"bytes":"/w=="}`} {
 		s.check(t, "a row with "+stored, func(t *testing.T) {
 			s.ok(t, "root", "update_visit", fmt.Sprintf(`{"id":%d,"data":{"at":null}}`, id))

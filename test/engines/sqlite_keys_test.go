@@ -13,7 +13,7 @@ import (
 // SQLite takes a foreign key that fits no key of the other table, and then refuses to write. Such tables have no tools that
 // do, and the status says why.
 func TestTablesWhoseForeignKeysDoNotFitAreNotWritten(t *testing.T) {
-	engine := harness.Engines[0]
+	engine := onSQLite(t)
 	database, plain := engine.Open(t, `create table parent (id integer primary key, code text, name text);
 		create table child (id integer primary key, code text references parent (code), note text);
 		create table orphan (id integer primary key, gone_id integer references gone (id), note text);
@@ -47,7 +47,7 @@ func TestTablesWhoseForeignKeysDoNotFitAreNotWritten(t *testing.T) {
 // SQLite keeps keys of any class and form in a column, and rows show several of them alike. The :ids of a statement are the
 // keys of the very rows that were selected.
 func TestStatementsOfActionsFindKeysOfEveryForm(t *testing.T) {
-	engine := harness.Engines[0]
+	engine := onSQLite(t)
 	keys := []string{"'2024-01-01'", "'2024-01-02 00:00:00'", "'2024-01-03T03:04:05Z'", "'2024-01-04T03:04:05+02:00'", "'soon'", "''", "x'ff'", "5", "0.5", "1700000000", "9e999", "'12:30'", "'ABCDEF01-2345-6789-abcd-ef0123456789'"}
 	declared := []string{"int", "text", "varchar(9)", "blob", "date", "time", "timestamp", "timestamptz", "decimal(9,2)", "numeric", "real", "boolean", "uuid", ""}
 	var script strings.Builder

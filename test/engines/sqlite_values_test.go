@@ -14,10 +14,7 @@ func TestSQLiteKeepsTheFormsOfValues(t *testing.T) {
 	const script = `create table event (id integer primary key, at timestamp, zoned timestamptz, amount decimal(20,10), code varchar(3));
 		insert into event values (1, '2024-01-02T03:04:05Z', '2024-01-02 03:04:05+02:00', 10000000000.0, 'longer'),
 			(2, '2024-01-02 03:04:05', '2024-01-02T03:04:05.000Z', 1234567890.0123458, 'abc')`
-	engine := harness.Engines[0]
-	if engine.Name != contract.EngineSQLite {
-		t.Fatal("the first engine is another")
-	}
+	engine := onSQLite(t)
 	database, plain := engine.Open(t, script)
 	s := &suite{engine, harness.Serve(t, database, []contract.Model{{Name: "event", Table: "event", Expose: true}}, tokens(), withAudit), plain}
 	stored := func(id int) string {
@@ -71,10 +68,11 @@ func TestUndoBringsBackTheTextsOfMoments(t *testing.T) {
 	for i, form := range forms {
 		script += fmt.Sprintf("insert into day values (%[1]d, '%[2]s', '%[2]s'); insert into visit values (%[1]d, %[1]d, '%[2]s');\n", i+1, form)
 	}
-	database, plain := harness.Engines[0].Open(t, script)
+	engine := onSQLite(t)
+	database, plain := engine.Open(t, script)
 	day := contract.Model{Name: "day", Table: "day", Expose: true, Actions: []contract.Action{{Name: "move", Requires: []string{"change"},
 		Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "at", Source: contract.SourceValue, Value: "2030-01-01T00:00:00.25"}}}}}}
-	s := &suite{harness.Engines[0], harness.Serve(t, database, []contract.Model{day, {Name: "visit", Table: "visit", Expose: true}}, tokens(), withAudit), plain}
+	s := &suite{engine, harness.Serve(t, database, []contract.Model{day, {Name: "visit", Table: "visit", Expose: true}}, tokens(), withAudit), plain}
 	stored := func(id int) string {
 		return fmt.Sprintf("select d.at || '|' || d.zoned || '|' || v.at from day d join visit v on v.day_id = d.id where d.id = %d", id)
 	}

@@ -74,27 +74,20 @@ func TestNumbersInTextsAreThoseThatReadsReads(t *testing.T) {
 			var models []contract.Model
 			for i, column := range readColumns[engine.Name] {
 				name := fmt.Sprintf("texts%d", i)
-				fmt.Fprintf(&b, "create table %s (id int primary key, value %s);\n", name, column)
+				fmt.Fprintf(&b, "create table %s (id int primary key, value %s);\n%s", name, column, insertReadTexts(name, column))
 				models = append(models, contract.Model{Name: name, Table: name, Expose: true, MaxPageSize: 1000, DefaultPageSize: 1000})
 			}
 			opened, plain := engine.Open(t, b.String())
 			s := &suite{engine, harness.Serve(t, opened, models, tokens(), withAudit), plain}
 			for i, column := range readColumns[engine.Name] {
 				name := fmt.Sprintf("texts%d", i)
-				var rows, expected []string
+				var expected []string
 				for id, row := range readTexts {
-					text, value := row.text, row.decimal
-					if strings.Contains(column, "latin1") && strings.ContainsAny(text, "١ſ") {
-						text = "none"
-					}
+					value := row.decimal
 					if value == "" {
 						value = "null"
 					}
-					rows = append(rows, fmt.Sprintf("(%d, '%s')", id, strings.ReplaceAll(text, "'", "''")))
 					expected = append(expected, fmt.Sprintf(`{"id":%d,"n":%s}`, id, value))
-				}
-				if _, err := plain.Exec("insert into " + name + " (id, value) values " + strings.Join(rows, ", ")); err != nil {
-					t.Fatal(err)
 				}
 				s.check(t, column, func(t *testing.T) {
 					got := s.ok(t, "viewer", "list_"+name, `{"fields":["id",{"as":"n","number":"value"}],"order_by":["id"],"limit":1000}`)

@@ -11,9 +11,50 @@ func (d duckdb) wideNumber(w *writer, c *database.Column) {
 	w.around("", func() { d.number(w, c) }, "::"+duckdbExact(mostDuckDBDigits, max(c.Scale, 0)))
 }
 
-// deviation is computed in doubles, by an algorithm that keeps their digits.
+// The bounds below which a deviation is computed of exact sums: of a value without its point, and of the greatest product.
+const (
+	exactDeviationValue   = "1000000000000000::HUGEINT"
+	exactDeviationProduct = "1e37"
+)
+
+// deviation of exact numbers is computed in doubles only at the end, from exact sums, as on every engine: if these have room.
 func (d duckdb) deviation(w *writer, m *database.Measure) {
-	w.aggregate(m, "stddev_samp(", func() { w.around("", func() { d.number(w, m.Ref.Column) }, "::DOUBLE") })
+	c := m.Ref.Column
+	doubles := func() {
+		w.aggregate(m, "stddev_samp(", func() { w.around("", func() { d.number(w, c) }, "::DOUBLE") })
+	}
+	scale := max(c.Scale, 0)
+	if c.Kind == database.Float || 2*scale > mostDuckDBDigits {
+		doubles()
+		return
+	}
+	whole := func() { wholeDecimal(w, exactTerm{func() { w.column(c) }, scale}, 0) }
+	small := func(value func()) func() {
+		return func() {
+			w.around("CASE WHEN abs(", whole, ") < "+exactDeviationValue+" THEN ")
+			w.around("", value, " END")
+		}
+	}
+	squares := func() {
+		w.aggregate(m, "sum(", small(func() {
+			w.around("", whole, " * ")
+			whole()
+		}))
+	}
+	sum := func() { w.aggregate(m, "sum(", small(whole)) }
+	count := func() { w.ofColumn(m, "count(") }
+	w.text("CASE WHEN ")
+	w.aggregate(m, "count(", small(whole))
+	w.around(" = ", count, " AND ")
+	w.around("", count, "::DOUBLE * ")
+	w.around("", squares, "::DOUBLE < "+exactDeviationProduct+" THEN sqrt((")
+	w.around("", count, " * ")
+	w.around("", squares, " - ")
+	w.around("", sum, " * ")
+	w.around("", sum, ")::DOUBLE / 1e"+strconv.Itoa(2*scale)+" / nullif(")
+	w.around("", count, "::DOUBLE * (")
+	w.around("", count, " - 1), 0)) ELSE ")
+	w.around("", doubles, " END")
 }
 
 func (d duckdb) percentile(w *writer, m *database.Measure) {
@@ -33,7 +74,7 @@ func (d duckdb) percentile(w *writer, m *database.Measure) {
 			weight()
 		})
 	})
-	w.text(", " + quotientDigits + ")")
+	w.text(", " + quotientDigits + ")::" + duckdbExact(mostDuckDBDigits, database.QuotientDigits))
 }
 
 func (duckdb) texts(w *writer, m *database.Measure) {
