@@ -64,7 +64,7 @@ var kinds = []kind{
 	{name: "mysql", title: "MySQL", product: "MySQL", open: func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
 	{name: "vitess", title: "Vitess", product: "MySQL", long: true, shards: true, open: func(p string) engine { return newVitess(p) }},
 	{name: "galera", title: "Galera", open: func(p string) engine { return galera{newMariaDB(p)} }},
-	{name: "spider", title: "Spider", open: func(p string) engine { return newSpider(p) }},
+	{name: "spider", title: "Spider", product: "MariaDB", open: func(p string) engine { return newSpider(p) }},
 	{name: "patroni", title: "Patroni", open: func(p string) engine { return newPatroni(p) }},
 	{name: "standby", title: "PostgreSQL's standby", open: func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
 }

@@ -208,7 +208,11 @@ func serves(port int) bool {
 
 // uri has the URI of all servers, of which the one that takes changes is meant, that of HAProxy, and the addresses by which Patroni
 // tells of each.
-func (p patroni) uri(s *server, port int, password string) string {
+func (p patroni) uri(s *server, _ int, password string) string {
+	port, err := readNumber(s.path("port-haproxy"))
+	if err != nil {
+		return ""
+	}
 	var servers, apis []string
 	for _, n := range members {
 		server, err := readNumber(s.path("port-server" + n))

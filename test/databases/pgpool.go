@@ -8,7 +8,7 @@ import (
 )
 
 // pgpool is Pgpool-II before the PostgreSQL of a URI and a standby of it. It reads each statement, and gives half of the sessions'
-// reads to the standby: not those of sessions whose application is mcp-admin.
+// reads to the standby: not those of endpoints, whose applications are named mcp-admin/….
 type pgpool struct {
 	unpacked
 	standby standby
@@ -106,7 +106,7 @@ backend_flag0 = 'ALWAYS_PRIMARY|DISALLOW_TO_FAILOVER'
 backend_hostname1 = '127.0.0.1'
 backend_port1 = %d
 backend_flag1 = 'DISALLOW_TO_FAILOVER'
-app_name_redirect_preference_list = 'mcp-admin:primary'
+app_name_redirect_preference_list = 'mcp-admin.*:primary'
 sr_check_period = 0
 load_balance_mode = on
 enable_pool_hba = on

@@ -145,6 +145,8 @@ type movers struct {
 	// url is the server's; it may be another one from call to call.
 	url  atomic.Pointer[string]
 	done atomic.Bool
+	// pace is the time between two transfers of an agent: each is asked for again in the end.
+	pace time.Duration
 	// next is the number of the next transfer, cut how many calls failed for a while, repeated how many had happened all the
 	// same.
 	next, cut, repeated atomic.Int64
@@ -168,6 +170,7 @@ func (m *movers) begin() {
 				n := int(m.next.Add(1)) - 1
 				answer := m.move(n)
 				m.finished(n, answer)
+				time.Sleep(m.pace)
 			}
 		})
 	}

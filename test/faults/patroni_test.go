@@ -160,6 +160,7 @@ func TestAFailoverByPatroni(t *testing.T) {
 	s.start(database, withTransfers)
 	m := newMovers(s)
 	m.url.Store(&s.endpoint.URL)
+	m.pace = 400 * time.Millisecond
 	c.killedWhileItCommits(m)
 	short := func(config *contract.Config) {
 		config.Endpoint.Database.StatementTimeout = contract.Duration(time.Second)

@@ -10,6 +10,9 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
+// spiderTitle is the title of the servers whose tables are Spider's.
+const spiderTitle = "Spider"
+
 // onSpider fills a database by a script. Each table is one of Spider, and shows the table of its name on one of the other servers, in
 // turn: no foreign key leads from one to another. The URIs are that of the server with the storage engine, and those of the others.
 func onSpider(t testing.TB, s databasetest.Server, script string) (Database, *sql.DB) {
