@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// pgpool is Pgpool-II before the PostgreSQL of a URI and a standby of it. It reads each statement, and gives half of the sessions'
+// pgpool is Pgpool-II before the PostgreSQL of a URI and a standby of it. It reads each statement, and gives the sessions'
 // reads to the standby: not those of endpoints, whose applications are named mcp-admin/….
 type pgpool struct {
 	unpacked
@@ -103,9 +103,11 @@ backend_clustering_mode = 'streaming_replication'
 backend_hostname0 = '%s'
 backend_port0 = %s
 backend_flag0 = 'ALWAYS_PRIMARY|DISALLOW_TO_FAILOVER'
+backend_weight0 = 0
 backend_hostname1 = '127.0.0.1'
 backend_port1 = %d
 backend_flag1 = 'DISALLOW_TO_FAILOVER'
+backend_weight1 = 1
 app_name_redirect_preference_list = 'mcp-admin.*:primary'
 sr_check_period = 0
 load_balance_mode = on
