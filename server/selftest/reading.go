@@ -126,6 +126,9 @@ var reading = []trial{
 		name: "savepoint", expected: "a transaction goes on after a statement that failed",
 		means: "bulk, transact and dry runs fail", needed: true,
 		try: func(ctx context.Context, r *run) (string, error) {
+			if r.schema.ReadOnly != "" {
+				return "", neverWritten
+			}
 			return "", undone(ctx, r.base, func(tx database.Tx) error {
 				if _, err := tx.Execute(ctx, declared("SELECT 1")); err != nil {
 					return err
@@ -145,6 +148,9 @@ var reading = []trial{
 		name: "deferred checks", expected: "what a commit would check can be checked before it",
 		means: "a dry run does not see what only a commit would refuse",
 		try: func(ctx context.Context, r *run) (string, error) {
+			if r.schema.ReadOnly != "" {
+				return "", neverWritten
+			}
 			return "", undone(ctx, r.base, func(tx database.Tx) error { return tx.CheckConstraints(ctx) })
 		},
 	},
@@ -155,6 +161,9 @@ var versionFunction = map[string]string{"PostgreSQL": "version()", "MySQL": "ver
 
 // cancelAfter is when a caller goes away, which lets a statement begin before.
 const cancelAfter = 500 * time.Millisecond
+
+// neverWritten is why nothing is asked of transactions on an engine that is only read.
+var neverWritten = unasked{"nothing in this database is ever written"}
 
 // errUndo undoes a transaction that went well.
 var errUndo = errors.New("undone")
@@ -175,6 +184,10 @@ func undone(ctx context.Context, db database.DB, do func(database.Tx) error) err
 
 // endless runs a statement that only ends if it is stopped.
 func endless(ctx context.Context, r *run, db database.DB) error {
+	if r.schema.ReadOnly != "" {
+		_, err := r.ask(ctx, db, r.SQL.Endless)
+		return err
+	}
 	return undone(ctx, db, func(tx database.Tx) error {
 		_, err := tx.Execute(ctx, declared(r.SQL.Endless))
 		return err
@@ -205,6 +218,9 @@ func (r *run) anyPage() (*database.Select, error) {
 	table := firstWithKey(r.schema)
 	if r.tables != nil {
 		table = r.tables.table("item")
+	}
+	if table == nil && r.schema.ReadOnly != "" && len(r.schema.Tables) > 0 {
+		table = r.schema.Tables[0] // files have no keys
 	}
 	if table == nil {
 		return nil, unasked{"there is no table with a key that the user may read"}

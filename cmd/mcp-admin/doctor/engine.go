@@ -27,7 +27,7 @@ type engineFlags struct {
 func (f *engineFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.wanted, "engine", false, "try out a database, without a cluster")
 	flags.StringVar(&f.schema, "schema", "", "with --engine: also test writing, in tables that are made in the schema `NAME` and dropped in the end; "+
-		"MySQL's schemas are its databases, and SQLite's is main")
+		"MySQL's schemas are its databases, and SQLite's is main; DuckDB is never written")
 	f.Add(flags)
 }
 
@@ -71,6 +71,8 @@ func (o *options) tryEngine(command *cobra.Command, args []string) error {
 // announce says what will be done, apart from the report.
 func (f *engineFlags) announce(to io.Writer, db *target.Database) {
 	switch {
+	case db.Engine == contract.EngineDuckDB:
+		fmt.Fprintln(to, "Nothing is written. One row of one table is read, and not shown.")
 	case f.schema == "":
 		fmt.Fprintln(to, "Nothing is written. One row of one table is read, and not shown. --schema NAME tests writing as well.")
 	case db.Engine == contract.EngineSQLite:
