@@ -7,15 +7,17 @@ import (
 	"strings"
 )
 
-// pgpool is Pgpool-II before the PostgreSQL of a URI and a standby of it. It reads each statement, and gives the sessions'
+// pgpool is Pgpool-II before the PostgreSQL of a URI, and perhaps a standby of it. It reads each statement, and gives the sessions'
 // reads to the standby: not those of endpoints, whose applications are named mcp-admin/….
 type pgpool struct {
 	unpacked
 	standby standby
+	// balances reports whether there is a standby.
+	balances bool
 }
 
-func newPgpool(project string) pgpool {
-	return pgpool{in(project, "pgpool2", false), standby{postgres: postgres{unpacked: in(project, "postgresql", false)}}}
+func newPgpool(project string, balances bool) pgpool {
+	return pgpool{in(project, "pgpool2", false), standby{postgres: postgres{unpacked: in(project, "postgresql", false)}}, balances}
 }
 
 func (p pgpool) install() error {
@@ -43,7 +45,13 @@ func (p pgpool) initialise(s *server, password string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.standby.initialise(p.behind(s), password); err != nil {
+	if p.balances {
+		err = p.standby.initialise(p.behind(s), password)
+	} else {
+		password, _ := u.User.Password()
+		err = s.write("password.new", password) // of the server behind it
+	}
+	if err != nil {
 		return err
 	}
 	password, _ = u.User.Password()
@@ -80,14 +88,27 @@ func (p pgpool) launchStandby(s *server) (int, error) {
 	return port, s.write("port-standby", fmt.Sprint(port))
 }
 
+// standbyOfPgpool has a standby take all balanced reads.
+const standbyOfPgpool = `backend_weight0 = 0
+backend_hostname1 = '127.0.0.1'
+backend_port1 = %d
+backend_flag1 = 'DISALLOW_TO_FAILOVER'
+backend_weight1 = 1
+app_name_redirect_preference_list = 'mcp-admin.*:primary'
+`
+
 func (p pgpool) launch(s *server, port int) error {
 	u, err := serverBehind(p.standby.primary)
 	if err != nil {
 		return err
 	}
-	standby, err := p.launchStandby(s)
-	if err != nil {
-		return err
+	standby := ""
+	if p.balances {
+		port, err := p.launchStandby(s)
+		if err != nil {
+			return err
+		}
+		standby = fmt.Sprintf(standbyOfPgpool, port)
 	}
 	control, err := freePort(0)
 	if err != nil {
@@ -103,12 +124,6 @@ backend_clustering_mode = 'streaming_replication'
 backend_hostname0 = '%s'
 backend_port0 = %s
 backend_flag0 = 'ALWAYS_PRIMARY|DISALLOW_TO_FAILOVER'
-backend_weight0 = 0
-backend_hostname1 = '127.0.0.1'
-backend_port1 = %d
-backend_flag1 = 'DISALLOW_TO_FAILOVER'
-backend_weight1 = 1
-app_name_redirect_preference_list = 'mcp-admin.*:primary'
 sr_check_period = 0
 load_balance_mode = on
 enable_pool_hba = on
@@ -117,7 +132,7 @@ num_init_children = 40
 max_pool = 1
 pid_file_name = '%s'
 logdir = '%s'
-`, port, s.folder, control, s.folder, u.Hostname(), u.Port(), standby, s.path("users"), s.path("pid"), s.folder))
+`, port, s.folder, control, s.folder, u.Hostname(), u.Port(), s.path("users"), s.path("pid"), s.folder)+standby)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ func TestReadsThroughPgpool(t *testing.T) {
 	uri := control(t, "start", "-engine", "postgres", "-data", primary)
 	t.Cleanup(func() { control(t, "stop", "-engine", "postgres", "-data", primary) })
 	_, plain := harness.On(t, uri, script)
-	through := install(t, "Pgpool-II", "start", "-engine", "pgpool", "-data", data, "-primary", uri)
-	t.Cleanup(func() { control(t, "stop", "-engine", "pgpool", "-data", data) })
+	through := install(t, "Pgpool-II", "start", "-engine", "pgpool-standby", "-data", data, "-primary", uri)
+	t.Cleanup(func() { control(t, "stop", "-engine", "pgpool-standby", "-data", data) })
 	port, err := os.ReadFile(filepath.Join(data, "port-standby"))
 	if err != nil {
 		t.Fatal(err)
