@@ -41,9 +41,6 @@ type reader struct {
 	schema *database.Schema
 }
 
-// mainSchema is the schema that every database has.
-const mainSchema = "main"
-
 func (r reader) read(ctx context.Context, schemas []string) error {
 	err := r.each(ctx, "SELECT version()", func(v []driver.Value) { r.schema.Version = strings.TrimPrefix(text(v[0]), "v") })
 	if err == nil {
