@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 )
 
 // withDuckDB is the server that reads with DuckDB. It needs C, so it is built for this machine's processor alone, and is no part of
@@ -38,7 +39,7 @@ func (r *release) writeDuckDBOnly(ctx context.Context, work string) (string, err
 func (r *release) buildWithDuckDB(ctx context.Context, file string) error {
 	fmt.Printf("building %s with DuckDB (minutes, the first time) …\n", withDuckDB.name)
 	// A static program cannot load what C looks hosts and users up with, so that must be Go's own.
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "netgo,osusergo", "-o", file,
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs="+strconv.FormatBool(r.clean()), "-tags", "netgo,osusergo", "-o", file,
 		"-ldflags", `-s -w -linkmode external -extldflags "-static" -X `+module+"/contract/version.version="+r.version, "./"+filepath.Base(withDuckDB.folder))
 	command.Dir = filepath.Join(r.source, "cmd", filepath.Dir(withDuckDB.folder))
 	command.Env = append(os.Environ(), "CGO_ENABLED=1", "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off")

@@ -80,6 +80,7 @@ var (
 	errKind     = errors.New("its name must end in .duckdb, .parquet, .csv or .tsv, or it must be a folder")
 	errPattern  = errors.New("its path must have none of the characters * ? [ ] { }")
 	errEmpty    = errors.New("no file in the folder ends in .parquet, .csv or .tsv")
+	errLink     = errors.New("it is a link that leads out of its folder; name the file itself")
 	errMany     = fmt.Errorf("the folder has more than %d files", mostFiles)
 )
 
@@ -100,6 +101,9 @@ func look(path string) (*version, error) {
 		return lookInFolder(path)
 	case !info.Mode().IsRegular():
 		return nil, errNotThere
+	}
+	if !staysIn(filepath.Dir(path), path) {
+		return nil, errLink
 	}
 	v := &version{files: []file{{path, info}}}
 	switch kind := kindOf(path); kind {
@@ -134,6 +138,8 @@ func lookInFolder(path string) (*version, error) {
 		info, err := os.Stat(whole) // a ConfigMap's files are links
 		switch {
 		case err != nil:
+		case !staysIn(path, whole):
+			v.notes = append(v.notes, fmt.Sprintf("%s is not served: it is a link that leads out of the folder.", name))
 		case info.IsDir():
 			err = v.addFolder(name, whole)
 		default:
@@ -151,6 +157,21 @@ func lookInFolder(path string) (*version, error) {
 	}
 	v.dropAmbiguous()
 	return v, nil
+}
+
+// staysIn reports whether a path is below a folder once all links are followed. Who may only put files there must not have the
+// server read others of its machine, such as the token of its pod.
+func staysIn(folder, path string) bool {
+	root, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return false
+	}
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	below, err := filepath.Rel(root, target)
+	return err == nil && filepath.IsLocal(below)
 }
 
 // isHidden reports whether a file is none of the data, as those that programs write aside while they work.
@@ -196,7 +217,7 @@ func (v *version) addFolder(name, path string) error {
 			return nil
 		}
 		info, err := os.Stat(at)
-		if kind := kindOf(entry.Name()); err == nil && kind != "" {
+		if kind := kindOf(entry.Name()); err == nil && kind != "" && staysIn(filepath.Dir(path), at) {
 			kinds[kind] = true
 			if files = append(files, file{at, info}); len(files)+len(v.files) > mostFiles {
 				return errMany
