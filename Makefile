@@ -88,8 +88,9 @@ test-engines: more-databases ## Run the data side's behavioural suite on every e
 	@$(more_databases) $(suites) -rest engines
 
 .PHONY: test-engines-all
-test-engines-all: ## Run it on Pgpool-II as well, and on what is built from source: Vitess, on one shard and on two (building takes minutes)
+test-engines-all: ## Run it on Pgpool-II as well, on what is built from source (Vitess, on one shard and on two; building takes minutes), and through failovers
 	@go run ./test/databases install -all
+	@$(with_databases) $(suites) -rest -run 'Patroni|Standby|Spider|Galera' faults
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
 .PHONY: test-duckdb

@@ -87,7 +87,7 @@ var _ = Describe("A row policy", func() {
 })
 
 var _ = Describe("The webhook of an approval policy", func() {
-	It("has what its Secret says at present, and what is not told of calls that wait is a note of the endpoint", func() {
+	It("has what its Secret says at present, and events that are not sent are a note of the endpoint", func() {
 		w := newWorld()
 		endpoint := w.endpoint("shop")
 		endpoint.Spec.Idempotency = &v1alpha1.IdempotencySpec{Table: v1alpha1.TableReference{Name: "answers"}}
@@ -101,7 +101,7 @@ var _ = Describe("The webhook of an approval policy", func() {
 			Expect(k8s.Get(context.Background(), client.ObjectKeyFromObject(endpoint), endpoint)).To(Succeed())
 			return endpoint.Status.Notes
 		}
-		const untold = "not everybody is told of calls that wait: "
+		const untold = "events about calls that wait are not sent: "
 
 		Eventually(notes).Should(ConsistOf(untold + `the webhook of the approval policy all cannot be called: Secret "hook" does not exist`))
 		Expect(notify().Problem).To(Equal(`Secret "hook" does not exist`))

@@ -158,6 +158,11 @@ type ApprovalAsker struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name,omitempty"`
+	// description is the policy's own: why it is there.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=500
+	Description string `json:"description,omitempty"`
 	// sum stands for all that the policy said. If it says something else by now, the call has to be asked for anew.
 	// +required
 	// +kubebuilder:validation:MinLength=1

@@ -34,7 +34,7 @@ func (w *world) makeDesk(t *testing.T) {
 	e.Spec.Database.SQLite = &v1alpha1.SQLiteSpec{EmptyDir: &v1alpha1.SQLiteEmptyDir{}}
 	e.Spec.Idempotency = &v1alpha1.IdempotencySpec{Table: v1alpha1.TableReference{Name: "kept"}}
 	e.Spec.Audit = &v1alpha1.AuditSpec{Table: v1alpha1.TableReference{Name: "log"}}
-	e.Spec.Approvals = []v1alpha1.ApprovalPolicy{{Name: "large", Approvers: &v1alpha1.Approvers{Groups: []string{"leads"}}, FourEyes: v1alpha1.FourEyesStrict,
+	e.Spec.Approvals = []v1alpha1.ApprovalPolicy{{Name: "large", Description: "above the desk's limit", Approvers: &v1alpha1.Approvers{Groups: []string{"leads"}}, FourEyes: v1alpha1.FourEyesStrict,
 		Match: v1alpha1.ApprovalMatch{Models: []string{"order"}, When: &v1alpha1.ApprovalWhen{After: &runtime.RawExtension{Raw: []byte(`{"total__gt":100}`)}}}}}
 	x := &v1alpha1.MCPModelExposure{ObjectMeta: meta("order")}
 	x.Spec.EndpointRef.Name, x.Spec.Table.Name, x.Spec.Expose = "desk", "orders", new(true)
@@ -83,7 +83,7 @@ func (w *world) testApprovals(t *testing.T) {
 	w.eventually("the manager makes an MCPApproval", func() bool { return len(w.approvalsOf(v1alpha1.ApprovalWaiting)) == 1 })
 	name := "desk-" + answer.Approval
 	w.expect(t, false, []string{"NAME ", "EXPIRES", name, "Waiting", "clerk", "update", "in 5"}, "approvals", "-n", "desk")
-	w.expect(t, false, []string{"Tool:       update_order", "Policy:     large (1 approval of people in leads who cannot read the token's Secret)", "What it would do:\n  update order 1\n", "    total\n"}, "approvals", answer.Approval, "-n", "desk")
+	w.expect(t, false, []string{"Tool:       update_order", "Policy:     large (1 approval of people in leads who cannot read the token's Secret): above the desk's limit", "What it would do:\n  update order 1\n", "    total\n"}, "approvals", answer.Approval, "-n", "desk")
 	w.expect(t, false, []string{"What it would do:\n  update order 1\n", "    total: 10 -> 700\n"}, "approvals", answer.Approval, "-n", "desk", "--values")
 	w.expect(t, true, []string{"pods is forbidden"}, "approvals", name, "-n", "desk", "--values", "--as", "ann", "--as-group", "leads")
 	w.expect(t, true, []string{"pods is forbidden"}, "approve", name, "-n", "desk", "--values", "--as", "ann", "--as-group", "leads")

@@ -49,7 +49,7 @@ func New(e *v1alpha1.MCPEndpoint, token *v1alpha1.MCPToken, a *contract.Approval
 			expires = after
 		}
 		request.Policies = append(request.Policies, v1alpha1.ApprovalAsker{
-			Name: name, Sum: compile.ApprovalSum(p), MinApprovals: p.EffectiveMinApprovals(), ApproverGroups: p.EffectiveApproverGroups(), FourEyes: p.FourEyes,
+			Name: name, Description: p.Description, Sum: compile.ApprovalSum(p), MinApprovals: p.EffectiveMinApprovals(), ApproverGroups: p.EffectiveApproverGroups(), FourEyes: p.FourEyes,
 		})
 	}
 	if len(request.Policies) == 0 {

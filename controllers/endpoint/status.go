@@ -84,7 +84,7 @@ func lostNotes(s *endpointScope, room int) []string {
 	var notes []string
 	for _, of := range []struct{ lost, problem string }{
 		{"no traces are sent: ", tracing}, {"no audit lines are sent to the collector: ", collector}, {"audit lines are lost: ", lines},
-		{"not everybody is told of calls that wait: ", notify},
+		{"events about calls that wait are not sent: ", notify},
 	} {
 		if of.problem != "" && len(notes) < room {
 			notes = append(notes, excerpt.Of(of.lost+of.problem, condition.MaxNote))

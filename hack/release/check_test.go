@@ -61,7 +61,7 @@ func TestFilesThatMustNotBePublishedAreFound(t *testing.T) {
 func TestAnExecutableIsOfTheRelease(t *testing.T) {
 	r, _, _ := sample(t)
 	info := func(version string, settings ...string) *buildinfo.BuildInfo {
-		built := &buildinfo.BuildInfo{Main: debug.Module{Version: version}}
+		built := &buildinfo.BuildInfo{Main: debug.Module{Path: module, Version: version}}
 		for _, setting := range settings {
 			key, value, _ := strings.Cut(setting, ":")
 			built.Settings = append(built.Settings, debug.BuildSetting{Key: key, Value: value})

@@ -37,6 +37,8 @@ type Record struct {
 	// Approval is the approval that the call waits for, or by which it ran, and AllowedBy are the people who allowed it.
 	Approval  string
 	AllowedBy []string
+	// Undoes is what an undo takes back: the id of a call, or the time since which it takes changes back.
+	Undoes string
 	// DryRun reports whether all was undone on purpose.
 	DryRun bool
 	// Outcome is "ok", or the error's code; "intent" before a webhook is called, and when the link of an export is given.
@@ -77,6 +79,7 @@ func (r *Record) tell(m *members, from *Caller) {
 	m.flag("dry_run", r.DryRun)
 	m.text("outcome", r.Outcome)
 	m.given("call", r.Call)
+	m.given("undoes", r.Undoes)
 	m.given("approval", r.Approval)
 	if len(r.AllowedBy) > 0 {
 		m.texts("allowed_by", r.AllowedBy)

@@ -241,6 +241,9 @@ func (r *Record) event(m *moment) any {
 	e := m.datastoreActivity()
 	e.called(r.Token, r.Subject, r.Tool, r.Model, r.Operation, r.Call, r.Outcome)
 	e.Unmapped["ids"], e.Unmapped["fields"], e.Unmapped["changed"], e.Unmapped["dry_run"] = cutAll(r.IDs), cutAll(r.Fields), r.Changed, r.DryRun
+	if r.Undoes != "" {
+		e.Unmapped["undoes"] = cut(r.Undoes)
+	}
 	if r.Approval != "" {
 		e.Unmapped["approval"], e.Unmapped["allowed_by"] = r.Approval, cutAll(r.AllowedBy)
 	}

@@ -143,6 +143,9 @@ const (
 	Full Code = "full"
 	// Uncertain: the connection broke while the transaction was being committed; nobody knows whether it was.
 	Uncertain Code = "uncertain"
+	// Unconfirmed: the transaction was committed, and no standby has confirmed that it has it, though one should. A failover may
+	// lose it.
+	Unconfirmed Code = "unconfirmed"
 	// Partly: a part of the transaction was committed and the rest was not, or will be later, as its rows lie on several servers.
 	Partly Code = "partly"
 	// Failed: anything else.

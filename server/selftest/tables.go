@@ -82,7 +82,7 @@ func (t *tables) makeOwn(ctx context.Context) error {
 // unsure reports whether nobody knows if a statement took hold.
 func unsure(ctx context.Context, err error) bool {
 	switch database.AsError(err).Code {
-	case database.Locked, database.Uncertain, database.Unreachable, database.Timeout, database.Cancelled:
+	case database.Locked, database.Uncertain, database.Unconfirmed, database.Unreachable, database.Timeout, database.Cancelled:
 		return true
 	}
 	return ctx.Err() != nil

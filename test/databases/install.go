@@ -19,9 +19,9 @@ func notInstalled(name string) error {
 
 // installAll installs whatever is not there. Without the engines that every suite runs on, it fails; any other that cannot
 // be had is named, and done without.
-func installAll(which scope) error {
+func installAll(which scope, only string) error {
 	for _, k := range kinds {
-		if k.variable == "" && !which.has(k) {
+		if only != "" && k.name != only || only == "" && k.variable == "" && !which.has(k) {
 			continue
 		}
 		if k.variable != "" && os.Getenv(k.variable) != "" {

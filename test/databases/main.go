@@ -1,7 +1,7 @@
 // Command databases gives the tests database servers of their own: each on its own port of the loopback address, with its
 // own data folder and a password of its own. Nothing imports it.
 //
-//	go run ./test/databases install [-further] [-all]                   install what is not there
+//	go run ./test/databases install [-further] [-all] [-engine NAME]    install what is not there, or that one alone
 //	go run ./test/databases run [-further] [-all] [-data DIR] -- COMMAND ARG…  start servers, run COMMAND, stop them
 //	go run ./test/databases start -engine NAME -data DIR [-port N]      start one, and print its URI
 //	go run ./test/databases stop -engine NAME -data DIR                 stop it
@@ -59,12 +59,13 @@ var kinds = []kind{
 	{name: "postgres14", title: "PostgreSQL 14", product: "PostgreSQL", open: func(p string) engine { return postgres{unpacked{}, p, "14"} }},
 	{name: "pgvector", title: "PostgreSQL with pgvector", product: "PostgreSQL", open: func(p string) engine { return newPGVector(p) }},
 	{name: "pgbouncer", title: "PgBouncer", product: "PostgreSQL", open: func(p string) engine { return pgBouncer{in(p, "pgbouncer", true), ""} }},
-	{name: "pgpool", title: "Pgpool-II", product: "PostgreSQL", long: true, open: func(p string) engine { return pgpool{in(p, "pgpool2", false), ""} }},
+	{name: "pgpool", title: "Pgpool-II", product: "PostgreSQL", long: true, open: func(p string) engine { return newPgpool(p) }},
 	{name: "mariadb-sid", title: "MariaDB of Debian sid", product: "MariaDB", open: func(p string) engine { return newestMariaDB(p) }},
 	{name: "mysql", title: "MySQL", product: "MySQL", open: func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
 	{name: "vitess", title: "Vitess", product: "MySQL", long: true, shards: true, open: func(p string) engine { return newVitess(p) }},
 	{name: "galera", title: "Galera", open: func(p string) engine { return galera{newMariaDB(p)} }},
-	{name: "spider", title: "Spider", open: func(p string) engine { return newSpider(p) }},
+	{name: "spider", title: "Spider", product: "MariaDB", open: func(p string) engine { return newSpider(p) }},
+	{name: "patroni", title: "Patroni", open: func(p string) engine { return newPatroni(p) }},
 	{name: "standby", title: "PostgreSQL's standby", open: func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
 }
 
@@ -82,7 +83,10 @@ type follower interface {
 
 func (y standby) following(primary string) engine   { return standby{y.postgres, primary} }
 func (b pgBouncer) following(primary string) engine { return pgBouncer{b.unpacked, primary} }
-func (p pgpool) following(primary string) engine    { return pgpool{p.unpacked, primary} }
+func (p pgpool) following(primary string) engine {
+	p.standby.primary = primary
+	return p
+}
 
 // openKind returns the engine of a name.
 func openKind(name, primary string) (kind, engine, error) {
@@ -115,7 +119,7 @@ func command(args []string) error {
 	_ = flags.Parse(args[1:]) // it exits if it fails
 	switch {
 	case args[0] == "install":
-		return installAll(scope{*further || *all, *all})
+		return installAll(scope{*further || *all, *all}, *name)
 	case args[0] == "run":
 		return run(*data, scope{*further || *all, *all}, flags.Args())
 	case *data == "":

@@ -52,11 +52,16 @@ func (s *server) detach(c *exec.Cmd, file string, port int, answers func(port in
 
 // process returns the port of a server that detach started if it is running, else 0.
 func (s *server) process() (int, error) {
-	pid, err := readNumber(s.path("pid"))
-	if err != nil || syscall.Kill(pid, 0) != nil {
-		return 0, nil //nolint:nilerr // without a process there is no server
+	if !alive(s.path("pid")) {
+		return 0, nil
 	}
 	return readNumber(s.path("port"))
+}
+
+// alive reports whether the process of a file runs.
+func alive(file string) bool {
+	pid, err := readNumber(file)
+	return err == nil && syscall.Kill(pid, 0) == nil
 }
 
 func readNumber(path string) (int, error) {

@@ -66,6 +66,9 @@ func (u unpacked) wrap(programs ...string) error {
 	return nil
 }
 
+// libraryPath begins the variable with the folders of libraries.
+const libraryPath = "LD_LIBRARY_PATH="
+
 // environment lets the programs, and the programs that they start, find their libraries.
 func (u unpacked) environment(binaries string) []string {
 	if u.Sid || !u.holds(binaries) {
@@ -73,5 +76,5 @@ func (u unpacked) environment(binaries string) []string {
 	}
 	folders, _ := filepath.Glob(filepath.Join(u.Root(), "usr/lib/*-linux-gnu*"))     // it fails for bad patterns only
 	private, _ := filepath.Glob(filepath.Join(u.Root(), "usr/lib/*-linux-gnu*/*.d")) // of some libraries
-	return []string{"LD_LIBRARY_PATH=" + strings.Join(append(folders, private...), ":")}
+	return []string{libraryPath + strings.Join(append(folders, private...), ":")}
 }

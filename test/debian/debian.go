@@ -25,6 +25,8 @@ type Package struct {
 	Alone bool
 	// Also are packages that it works with, and does not depend on.
 	Also []string
+	// Python also takes the packages of Python that it needs, and Python itself.
+	Python bool
 	// Sid takes the newest release instead (sid). Its programs need the loader and the C library that lie in the folder.
 	Sid bool
 }
@@ -98,7 +100,10 @@ func quietly(c *exec.Cmd) error {
 }
 
 // programs are the packages that a package needs beside libraries.
-var programs = regexp.MustCompile(`^postgresql(-client)?-\d+$`)
+var (
+	programs = regexp.MustCompile(`^postgresql(-client)?-\d+$`)
+	python   = regexp.MustCompile(`^python3(\.\d+)?(-.+)?$`)
+)
 
 // wanted returns the package itself, and among the packages that apt-cache lists the libraries and the programs. The
 // machine has its own C library, which no other can take the place of.
@@ -110,7 +115,7 @@ func (p Package) wanted(listed string) []string {
 		if !p.Sid && (name == "libc6" || strings.HasPrefix(name, "libllvm")) {
 			continue
 		}
-		if (name == p.Name || slices.Contains(p.Also, name) || library || programs.MatchString(name)) && !slices.Contains(names, name) {
+		if (name == p.Name || slices.Contains(p.Also, name) || library || programs.MatchString(name) || p.Python && python.MatchString(name)) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

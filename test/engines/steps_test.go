@@ -87,6 +87,16 @@ func steps(s *suite, t *testing.T) {
 		only := s.ok(t, "root", "transact", `{"steps":[{"tool":"create_category","arguments":{"data":{"name":"brief"}}},{"tool":"delete_category","arguments":{"id":{"_step":0,"path":"id"}}}]}`)
 		want(t, s.ok(t, "root", "undo", fmt.Sprintf(`{"call":%q}`, only["call"])), `[]`, "changes")
 	})
+	s.check(t, "the audit says what an undo took back", func(t *testing.T) {
+		made := s.ok(t, "root", "create_category", `{"data":{"name":"brief"}}`)
+		for _, arguments := range []string{fmt.Sprintf(`{"call":%q,"dry_run":true}`, made["call"]), fmt.Sprintf(`{"call":%q}`, made["call"])} {
+			s.endpoint.Log.Reset()
+			s.ok(t, "root", "undo", arguments)
+			if lines := s.endpoint.Log.Lines(fmt.Sprintf(`"undoes":%q`, made["call"])); len(lines) != 1 || !strings.Contains(lines[0], `"operation":"undo"`) {
+				t.Errorf("of undo %s the audit has %v, want one line that names call %s", arguments, s.endpoint.Log.Lines(`"msg":"audit"`), made["call"])
+			}
+		}
+	})
 	s.check(t, "the page of a deletion says whether undo brings it back", func(t *testing.T) {
 		for tool, comesBack := range map[string]bool{"action_category": true, "action_book": false} { // a book has a masked column
 			asked := s.ok(t, "root", tool, `{"action":"delete_selected","ids":[2]}`)

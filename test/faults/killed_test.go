@@ -145,13 +145,17 @@ type movers struct {
 	// url is the server's; it may be another one from call to call.
 	url  atomic.Pointer[string]
 	done atomic.Bool
+	// pace is the time between two transfers of an agent: each is asked for again in the end.
+	pace time.Duration
 	// next is the number of the next transfer, cut how many calls failed for a while, repeated how many had happened all the
 	// same.
 	next, cut, repeated atomic.Int64
 	calling             sync.WaitGroup
 	mu                  sync.Mutex
-	// answers are the answers of finished transfers.
+	// answers are the answers of finished transfers, last is when one was finished, and longest the longest time between two.
 	answers map[int]object
+	last    time.Time
+	longest time.Duration
 }
 
 func newMovers(s *served) *movers { return &movers{served: s, answers: map[int]object{}} }
@@ -165,12 +169,32 @@ func (m *movers) begin() {
 			for !m.done.Load() && !m.Failed() {
 				n := int(m.next.Add(1)) - 1
 				answer := m.move(n)
-				m.mu.Lock()
-				m.answers[n] = answer
-				m.mu.Unlock()
+				m.finished(n, answer)
+				time.Sleep(m.pace)
 			}
 		})
 	}
+}
+
+// finished keeps the answer of a transfer.
+func (m *movers) finished(n int, answer object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.answers[n] = answer
+	now := time.Now()
+	if !m.last.IsZero() {
+		m.longest = max(m.longest, now.Sub(m.last))
+	}
+	m.last = now
+}
+
+// pause returns the longest time between two finished transfers since it was last asked for.
+func (m *movers) pause() time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	longest := m.longest
+	m.longest = 0
+	return longest
 }
 
 // arguments returns the arguments of a transfer.

@@ -24,6 +24,8 @@ type Engine struct {
 	Title, Product string
 	// Shards reports whether the rows of its tables lie on two shards: with foreign keys within a shard alone.
 	Shards bool
+	// ReadOnly reports whether its tables are only read, whatever a token may do: Spider's.
+	ReadOnly bool
 	// Gateway reports whether vtgate stands before the database, which does not take all of its SQL.
 	Gateway bool
 	// OnlyReads reports whether nothing in the database can be written through an endpoint, or by the plain client.
@@ -59,14 +61,33 @@ func FurtherEngines() []Engine {
 		{Name: contract.EnginePostgreSQL, Title: "PostgreSQL with partitioned tables", Product: PostgreSQL, Open: openPartitioned},
 	}
 	for _, s := range databasetest.Further() {
-		name := contract.EngineMySQL
-		if s.Product == PostgreSQL {
-			name = contract.EnginePostgreSQL
+		if s.Title != spiderTitle {
+			all = append(all, further(s))
 		}
-		all = append(all, Engine{Name: name, Title: s.Title, Product: s.Product, Shards: s.Shards, Gateway: strings.HasPrefix(s.Title, "Vitess"),
-			Open: func(t testing.TB, script string) (Database, *sql.DB) { return openOn(t, s, script) }})
 	}
 	return all
+}
+
+// ReadingEngines are those whose tables are only read, and on which the behavioural suite runs as far as that goes.
+func ReadingEngines() []Engine {
+	var all []Engine
+	for _, s := range databasetest.Further() {
+		if s.Title == spiderTitle && Whole() {
+			e := further(s)
+			e.ReadOnly = true
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+func further(s databasetest.Server) Engine {
+	name := contract.EngineMySQL
+	if s.Product == PostgreSQL {
+		name = contract.EnginePostgreSQL
+	}
+	return Engine{Name: name, Title: s.Title, Product: s.Product, Shards: s.Shards, Gateway: strings.HasPrefix(s.Title, "Vitess"),
+		Open: func(t testing.TB, script string) (Database, *sql.DB) { return openOn(t, s, script) }}
 }
 
 func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.DB) {
@@ -76,6 +97,8 @@ func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.
 		t.Skip(s.Missing)
 	case s.Shards:
 		return onShards(t, s, script)
+	case s.Title == spiderTitle:
+		return onSpider(t, s, script)
 	case s.Product != PostgreSQL:
 		return On(t, databasetest.URI(databasetest.MySQLOn(t, s.URI)), script)
 	case s.Direct == "":

@@ -208,7 +208,11 @@ func describe(s *output.Screen, a *v1alpha1.MCPApproval) {
 			}
 			text += " who cannot read the token's Secret"
 		}
-		rows = append(rows, []string{"Policy:", text + ")"})
+		text += ")"
+		if p.Description != "" {
+			text += ": " + p.Description
+		}
+		rows = append(rows, []string{"Policy:", text})
 	}
 	for _, d := range a.Spec.Decisions {
 		text := string(d.Decision) + " by " + d.DecidedBy
@@ -248,6 +252,8 @@ func describeChange(s *output.Screen, c *v1alpha1.ApprovalChange) {
 		switch {
 		case f.Before == "" && f.After == "":
 			fmt.Fprintf(s, "    %s\n", output.Printable(f.Name))
+		case c.Change == v1alpha1.ApprovalDeletes:
+			fmt.Fprintf(s, "    %s: %s\n", output.Printable(f.Name), output.Printable(f.Before))
 		case f.Before == f.After:
 			fmt.Fprintf(s, "    %s: stays %s\n", output.Printable(f.Name), output.Printable(f.Before))
 		default:

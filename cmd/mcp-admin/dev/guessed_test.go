@@ -167,7 +167,7 @@ func TestDevTellsWhatIsWrongWithADSN(t *testing.T) {
 		"no user":     {[]string{"--dsn", "postgres://localhost/shop"}, "--dsn names no user; write postgresql://user:password@host:port/database"},
 		"no database": {[]string{"--dsn", "mysql://me:hush@localhost"}, "--dsn names no database; write mysql://"},
 		"no server":   {[]string{"--dsn", "postgres://me:hush@127.0.0.1:1/shop"}, "the database cannot be read"},
-		"two":         {[]string{"--dsn", "mysql://me:hush@localhost/x", "--sqlite", "x"}, "name two databases"},
+		"two":         {[]string{"--dsn", "mysql://me:hush@localhost/x", "--sqlite", "x"}, "name different databases"},
 		"no file":     {[]string{"--sqlite", "nowhere.sqlite"}, "nowhere.sqlite is not an existing file"},
 		"nothing":     {nil, "there is nothing to serve"},
 	} {

@@ -44,7 +44,7 @@ func TestDevTellsTheWebhookOfAPolicy(t *testing.T) {
 		out, _ := start(t, "-f", folder, "--state", t.TempDir())
 		printed := out.waitFor(t, "claude mcp add")
 		until(t, printed, bearerToken.FindStringSubmatch(printed)[1], asks)
-		out.waitFor(t, "not everybody is told of calls that wait: the webhook of the approval policy bold has an address that may not be called")
+		out.waitFor(t, "events about calls that wait are not sent: the webhook of the approval policy bold has an address that may not be called")
 		if len(events) != 0 {
 			t.Error("it was told")
 		}

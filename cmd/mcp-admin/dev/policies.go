@@ -60,7 +60,7 @@ func (o *outcome) untold(status *contract.Status) string {
 	if problem == "" {
 		return ""
 	}
-	return "not everybody is told of calls that wait: " + problem
+	return "events about calls that wait are not sent: " + problem
 }
 
 // asksOf says who must allow a call.

@@ -34,8 +34,8 @@ type approvalView struct {
 
 // policyView is a policy that asks for the approval.
 type policyView struct {
-	Name, Groups string
-	Needs, Has   int
+	Name, Description, Groups string
+	Needs, Has                int
 	// Missing says what it still asks for.
 	Missing string
 }
@@ -108,7 +108,7 @@ func (q *request) approval() (any, error) {
 
 // policyOf is a policy with what it has and what it still asks for, by the decisions that the manager counts.
 func policyOf(a *v1alpha1.MCPApproval, p *v1alpha1.ApprovalAsker) policyView {
-	v := policyView{Name: p.Name, Groups: strings.Join(p.ApproverGroups, " or "), Needs: int(p.MinApprovals)}
+	v := policyView{Name: p.Name, Description: p.Description, Groups: strings.Join(p.ApproverGroups, " or "), Needs: int(p.MinApprovals)}
 	for i := range a.Spec.Decisions {
 		d := &a.Spec.Decisions[i]
 		if d.Decision == v1alpha1.VerdictApprove && p.Takes(d) && reasonOf(a, d) == v1alpha1.DecisionCounted {

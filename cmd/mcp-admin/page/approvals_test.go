@@ -80,7 +80,7 @@ func approvalOf(endpoint, name string, minutes int) v1alpha1.MCPApproval {
 	a.Spec.Request = v1alpha1.ApprovalRequest{
 		TokenRef: v1alpha1.TokenReference{Namespace: "shop", Name: "clerk"}, Subject: "carl", Tool: "update_order", Operation: "update", Model: "order", Rows: new(int64(2)),
 		AskTime: metav1.NewTime(asked), ExpiryTime: metav1.NewTime(asked.Add(time.Hour)), Notice: "further changes are not shown",
-		Policies: []v1alpha1.ApprovalAsker{{Name: "large", MinApprovals: 2, ApproverGroups: []string{"leads", "chiefs"}}, {Name: "many", MinApprovals: 1}},
+		Policies: []v1alpha1.ApprovalAsker{{Name: "large", Description: "above the desk's limit", MinApprovals: 2, ApproverGroups: []string{"leads", "chiefs"}}, {Name: "many", MinApprovals: 1}},
 		Changes: []v1alpha1.ApprovalChange{
 			{Model: "order", Change: v1alpha1.ApprovalUpdates, Rows: 1, ID: "7", Fields: []v1alpha1.ApprovalField{{Name: "total", Before: "10", After: "700"}, {Name: "card"}}},
 			{Model: "line", Change: v1alpha1.ApprovalDeletes, Rows: 3},
@@ -159,7 +159,7 @@ func TestOneApprovalShowsAllThatSomebodyWhoDecidesHasToKnow(t *testing.T) {
 	text := shows(t, b, one, http.StatusOK, "Waiting : policy large has 1 of 2 approvals", "expires in 55m", "The manager has not looked at it yet", "MCPToken shop/clerk , as carl", "update_order",
 		"2026-01-01 11:55:00 UTC", "2026-01-01 12:55:00 UTC", "the customer waits", "The agent's own text",
 		"update order 7 Field Before After total 10 700 card not shown not shown", "delete line: 3 rows", "Further changes are not shown.",
-		"large leads or chiefs 2 1 1 approval of people in leads or chiefs", "many any group 1 1 nothing",
+		"large above the desk's limit leads or chiefs 2 1 1 approval of people in leads or chiefs", "many any group 1 1 nothing",
 		"lea Approve looks right yes", "max Approve – no: in none of the groups", "new Approve – not looked at yet", "Allow", "Deny", "Override…", "own name, and cannot be changed",
 		"mcp-admin approve desk-"+first+" --comment why -n shop", "mcp-admin deny desk-"+first)
 	if !strings.Contains(text, `data-refresh`) {

@@ -47,6 +47,7 @@ func (d *db) connectConfig(cancelled func()) (*pgx.ConnConfig, error) {
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &cancelHandler{pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelTime}, cancelled}
 	}
+	config.OnNotice = noteWarning
 	c, err := d.settings.Connection()
 	if err != nil {
 		return nil, dial.Incomplete(err)

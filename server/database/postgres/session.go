@@ -23,9 +23,21 @@ type session struct {
 	// statements are the texts that were sent; the value is nil until a text comes again and is prepared.
 	statements map[string]*pgconn.StatementDescription
 	prepared   int
+	// unconfirmed is set if the server gave up the wait for a standby, and committed all the same.
+	unconfirmed bool
 }
 
 func sessionOf(c *pgconn.PgConn) *session { return c.CustomData()[sessionKey].(*session) }
+
+// waitForStandby is the server's routine that waits until a standby has a commit. If it warns, it has stopped to wait.
+const waitForStandby = "SyncRepWaitForLSN"
+
+// noteWarning notes the one warning that changes what COMMIT means.
+func noteWarning(c *pgconn.PgConn, notice *pgconn.Notice) {
+	if s, ok := c.CustomData()[sessionKey].(*session); ok && notice.Routine == waitForStandby {
+		s.unconfirmed = true
+	}
+}
 
 // makeRoom forgets all statements if so many more would be too many. prepare must not do so: the first prepared
 // statement of a call must last until the call is sent.

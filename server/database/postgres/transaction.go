@@ -118,8 +118,12 @@ func (t *transaction) commit(ctx context.Context) error {
 		return &database.Error{Code: database.Failed, Reason: reasonError, Message: "a statement of the transaction had failed; nothing was changed"}
 	}
 	t.queue.command("COMMIT")
+	t.session.unconfirmed = false
 	s, err := t.send(context.WithoutCancel(ctx))
-	if err == nil {
+	switch {
+	case err == nil && t.session.unconfirmed:
+		return unconfirmed()
+	case err == nil:
 		return nil
 	}
 	if t.db.mayHaveTaken(err) {
@@ -137,6 +141,14 @@ func uncertain(err error) *database.Error {
 	return &database.Error{
 		Code: database.Uncertain, Reason: contract.ReasonUnreachable, Cause: err,
 		Message: "the connection to the database broke off while the change was being committed; it may or may not have been made",
+	}
+}
+
+// unconfirmed is the error of a commit that waited for a standby until somebody had the server stop: we do, if it takes too long.
+func unconfirmed() *database.Error {
+	return &database.Error{
+		Code: database.Unconfirmed, Reason: reasonError,
+		Message: "the change was committed, but no standby has confirmed it; a failover may lose it",
 	}
 }
 

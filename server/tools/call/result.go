@@ -84,6 +84,8 @@ func tell(e *database.Error) *ToolError {
 		return &ToolError{Code: CodeUnavailable, Message: "the database has no room left, and nothing was changed; whoever administers it must make room before you try again"}
 	case database.Uncertain:
 		return &ToolError{Code: CodeUnavailable, Message: "the connection to the database broke while the change was being committed: it is not known whether it took hold; read the rows before you try again"}
+	case database.Unconfirmed:
+		return &ToolError{Code: CodeUnavailable, Message: "the change was made, but the standby that should have it, too, did not confirm it in time: if the database fails over now, the change may be lost; read the rows before you try again"}
 	case database.Partly:
 		return &ToolError{Code: CodeUnavailable, Message: "the database keeps these rows on several servers, and not all of them committed the change: a part of it stays, and the journal may lack it; read the rows before you do anything else"}
 	}

@@ -249,12 +249,25 @@ type keptAnswer struct {
 }
 
 // find reads the key's row; nil if there is none.
-func (o *onceCall) find() (*keptAnswer, error) {
-	plan := &database.Select{From: o.source(), Where: o.mine(), Limit: 1, Order: []database.Order{{Column: o.table.Column("id")}}}
+func (o *onceCall) find() (*keptAnswer, error) { return o.read(o.call.DB, false) }
+
+// confirmed is find in a transaction that locks the row. If a database waits for standbys, its commit waits until they have the row:
+// what is answered again must not be lost in a failover.
+func (o *onceCall) confirmed() (kept *keptAnswer, err error) {
+	c := o.call
+	err = c.Own().Transact(c.Ctx, c.Settings.StatementTimeout, func(tx database.Tx) (err error) {
+		kept, err = o.read(tx, true)
+		return err
+	})
+	return kept, err
+}
+
+func (o *onceCall) read(from call.Reader, lock bool) (*keptAnswer, error) {
+	plan := &database.Select{From: o.source(), Where: o.mine(), Limit: 1, Order: []database.Order{{Column: o.table.Column("id")}}, Lock: lock}
 	for _, name := range []string{"at", "call", "request", "answer"} {
 		plan.Output = append(plan.Output, database.Output{Name: name, Columns: []*database.Column{o.table.Column(name)}})
 	}
-	rows, _, err := call.ReadAll[keptAnswer](o.call.Ctx, o.call.DB, plan)
+	rows, _, err := call.ReadAll[keptAnswer](o.call.Ctx, from, plan)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -263,7 +276,7 @@ func (o *onceCall) find() (*keptAnswer, error) {
 
 // replay answers what was answered when the key was first used. Without an answer or an error the key is free again.
 func (o *onceCall) replay() ([]byte, error) {
-	kept, err := o.find()
+	kept, err := o.confirmed()
 	switch {
 	case err != nil || kept == nil:
 		return nil, err

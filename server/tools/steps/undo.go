@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -73,6 +74,7 @@ func undo(c *call.Call, a *undoArguments) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Record.Undoes = cmp.Or(a.call, a.since)
 	var u *undoing
 	err = write.InTransaction(c, func(tx database.Tx) error {
 		u = &undoing{call: c, tx: tx, rows: map[rowName]*undoneRow{}, changes: []undoneChange{}}

@@ -90,6 +90,9 @@ var schemaYAML = typed.YAMLObject(`types:
           elementType:
             scalar: string
           elementRelationship: associative
+    - name: description
+      type:
+        scalar: string
     - name: fourEyes
       type:
         namedType: com.github.mcp-admin.mcp-admin-operator.api.v1alpha1.ApprovalFourEyes

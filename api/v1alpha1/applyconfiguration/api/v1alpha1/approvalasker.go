@@ -13,6 +13,8 @@ import (
 type ApprovalAskerApplyConfiguration struct {
 	// name is the policy's name in the endpoint's spec.approvals.
 	Name *string `json:"name,omitempty"`
+	// description is the policy's own: why it is there.
+	Description *string `json:"description,omitempty"`
 	// sum stands for all that the policy said. If it says something else by now, the call has to be asked for anew.
 	Sum *string `json:"sum,omitempty"`
 	// minApprovals is how many people must allow the call.
@@ -34,6 +36,14 @@ func ApprovalAsker() *ApprovalAskerApplyConfiguration {
 // If called multiple times, the Name field is set to the value of the last call.
 func (b *ApprovalAskerApplyConfiguration) WithName(value string) *ApprovalAskerApplyConfiguration {
 	b.Name = &value
+	return b
+}
+
+// WithDescription sets the Description field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Description field is set to the value of the last call.
+func (b *ApprovalAskerApplyConfiguration) WithDescription(value string) *ApprovalAskerApplyConfiguration {
+	b.Description = &value
 	return b
 }
 
