@@ -12,13 +12,16 @@ import (
 	"time"
 )
 
+// pidsOf reads the files with the processes of detach, some of which do not end with a line break.
+const pidsOf = `all=$(for file in "$1"/pid*; do cat "$file" && echo; done 2>/dev/null); `
+
 // haltProcesses stops the servers that detach started, all at once. It waits for them to end, as their files are in use until
-// then; one that takes longer than ten seconds is killed.
-const haltProcesses = `all=$(cat "$1"/pid* 2>/dev/null); kill $all 2>/dev/null
-for pid in $all; do n=0; while kill -0 "$pid" 2>/dev/null; do n=$((n+1)); [ $n -lt 100 ] || kill -9 "$pid"; sleep 0.1; done; done`
+// then; one that takes longer than ten seconds is killed, with its children.
+const haltProcesses = pidsOf + `kill $all 2>/dev/null
+for pid in $all; do n=0; while kill -0 "$pid" 2>/dev/null; do n=$((n+1)); [ $n -lt 100 ] || kill -9 "-$pid" 2>/dev/null || kill -9 "$pid"; sleep 0.1; done; done`
 
 // killProcesses kills the servers that detach started, and waits until they are gone.
-const killProcesses = `all=$(cat "$1"/pid* 2>/dev/null); kill -9 $all
+const killProcesses = pidsOf + `kill -9 $all
 for pid in $all; do while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done; done`
 
 // patience ends the wait for a server that hangs.

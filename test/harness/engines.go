@@ -24,8 +24,6 @@ type Engine struct {
 	Title, Product string
 	// Shards reports whether the rows of its tables lie on two shards: with foreign keys within a shard alone.
 	Shards bool
-	// ReadOnly reports whether its tables are only read, whatever a token may do: Spider's.
-	ReadOnly bool
 	// Gateway reports whether vtgate stands before the database, which does not take all of its SQL.
 	Gateway bool
 	// OnlyReads reports whether nothing in the database can be written through an endpoint, or by the plain client.
@@ -61,22 +59,7 @@ func FurtherEngines() []Engine {
 		{Name: contract.EnginePostgreSQL, Title: "PostgreSQL with partitioned tables", Product: PostgreSQL, Open: openPartitioned},
 	}
 	for _, s := range databasetest.Further() {
-		if s.Title != spiderTitle {
-			all = append(all, further(s))
-		}
-	}
-	return all
-}
-
-// ReadingEngines are those whose tables are only read, and on which the behavioural suite runs as far as that goes.
-func ReadingEngines() []Engine {
-	var all []Engine
-	for _, s := range databasetest.Further() {
-		if s.Title == spiderTitle && Whole() {
-			e := further(s)
-			e.ReadOnly = true
-			all = append(all, e)
-		}
+		all = append(all, further(s))
 	}
 	return all
 }
@@ -97,8 +80,6 @@ func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.
 		t.Skip(s.Missing)
 	case s.Shards:
 		return onShards(t, s, script)
-	case s.Title == spiderTitle:
-		return onSpider(t, s, script)
 	case s.Product != PostgreSQL:
 		return On(t, databasetest.URI(databasetest.MySQLOn(t, s.URI)), script)
 	case s.Direct == "":
