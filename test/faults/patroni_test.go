@@ -222,6 +222,8 @@ func (c *cluster) killedWhileItCommits(m *movers) {
 			continue
 		}
 		_, standby := harness.On(c.T, strings.Replace(anyOf, hostsIn(anyOf), fmt.Sprintf("%s:%d", one.Host, one.Port), 1), "")
+		following := &served{T: c.T, plain: standby}
+		following.settles("select count(*) from pg_stat_wal_receiver", "1")
 		var receiver int
 		if err := standby.QueryRowContext(context.Background(), "select pid from pg_stat_wal_receiver").Scan(&receiver); err != nil {
 			c.Fatal(err)
