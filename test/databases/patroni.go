@@ -21,7 +21,7 @@ type patroni struct {
 
 func newPatroni(project string) patroni {
 	p := patroni{in(project, "patroni", false), postgres{unpacked: in(project, "postgresql", false)}}
-	p.unpacked.Also, p.unpacked.Python = []string{"etcd-server", "haproxy"}, true
+	p.Also, p.Python = []string{"etcd-server", "haproxy"}, true
 	return p
 }
 
@@ -46,7 +46,7 @@ func (p patroni) loader() []string { return p.unpacked.loader() }
 
 // environment also lets Python find its own modules.
 func (p patroni) environment(binaries string) []string {
-	root := p.unpacked.Root()
+	root := p.Root()
 	var libraries []string // of Patroni, and of PostgreSQL if that was unpacked, too
 	for _, variable := range append(p.unpacked.environment(binaries), p.postgres.environment(p.postgres.find())...) {
 		libraries = append(libraries, strings.TrimPrefix(variable, libraryPath))
@@ -57,7 +57,7 @@ func (p patroni) environment(binaries string) []string {
 
 // python is Python, of which there may be several.
 func (p patroni) python() string {
-	return newest(filepath.Join(p.unpacked.Root(), "usr/bin/python3.*[0-9]"))
+	return newest(filepath.Join(p.Root(), "usr/bin/python3.*[0-9]"))
 }
 
 // programs is the folder of PostgreSQL's programs, where all lie that Patroni needs.
@@ -172,7 +172,7 @@ func (p patroni) launch(s *server, _ int) error {
 		}
 	}
 	clients, peers := "http://"+address(port["etcd"]), "http://"+address(port["peer"])
-	root := p.unpacked.Root()
+	root := p.Root()
 	commands := map[string][]string{
 		"etcd": {filepath.Join(root, "usr/bin/etcd"), "--data-dir", s.path("etcd"), "--listen-client-urls", clients, "--advertise-client-urls", clients,
 			"--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", "default=" + peers},
