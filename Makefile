@@ -90,7 +90,7 @@ test-engines: more-databases ## Run the data side's behavioural suite on every e
 .PHONY: test-engines-all
 test-engines-all: ## Run it on Pgpool-II as well, on what is built from source (Vitess, on one shard and on two; building takes minutes), and through failovers
 	@go run ./test/databases install -all
-	@$(with_databases) $(suites) -rest -run 'Patroni|Pgpool|Standby|Spider' faults
+	@MCP_TEST_FAILOVERS=1 $(with_databases) $(suites) -rest -run 'Patroni|Pgpool|Standby|Spider' faults
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
 .PHONY: test-duckdb

@@ -46,7 +46,7 @@ type kind struct {
 	// product names the engine to the tests, which know its behaviour by it; "" if run does not start it.
 	product string
 	open    func(project string) engine
-	// long reports whether it is built from source, or much like another one: only -all has it.
+	// long reports whether it is built from source, much like another one, or tested for minutes: only -all has it.
 	long bool
 	// shards reports whether tests also run on databases of several shards.
 	shards bool
@@ -66,7 +66,7 @@ var kinds = []kind{
 	{name: "vitess", title: "Vitess", product: "MySQL", long: true, shards: true, open: func(p string) engine { return newVitess(p) }},
 	{name: "galera", title: "Galera", open: func(p string) engine { return galera{newMariaDB(p)} }},
 	{name: "spider", title: "Spider", open: func(p string) engine { return newSpider(p) }},
-	{name: "patroni", title: "Patroni", open: func(p string) engine { return newPatroni(p) }},
+	{name: "patroni", title: "Patroni", long: true, open: func(p string) engine { return newPatroni(p) }},
 	{name: "standby", title: "PostgreSQL's standby", open: func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
 }
 

@@ -154,6 +154,9 @@ func (c *cluster) switchover() {
 // Agents write while servers of a Patroni cluster fail, over all hosts and through HAProxy. Each sends its call again until it is
 // answered. What was answered is there afterwards, and once.
 func TestAFailoverByPatroni(t *testing.T) {
+	if os.Getenv("MCP_TEST_FAILOVERS") == "" {
+		t.Skip("MCP_TEST_FAILOVERS is not set: make test-engines-all sets it")
+	}
 	c := startCluster(t)
 	database, plain := harness.On(t, c.direct, script)
 	s := &served{T: t, engine: "PostgreSQL, Patroni", plain: plain}
@@ -194,9 +197,9 @@ func TestAFailoverByPatroni(t *testing.T) {
 		for cut, done := m.cut.Load(), m.next.Load(); m.cut.Load() < cut+2*moversAtOnce && m.next.Load() < done+2*moversAtOnce; {
 			time.Sleep(10 * time.Millisecond)
 		}
-		c.signal(leader, syscall.SIGCONT)
+		c.kill(leader) // resumed, it may keep Patroni 3.0 from ever choosing a synchronous standby again
 	})
-	c.ready()
+	c.restart()
 	s.start(harness.Database{Connection: map[string][]byte{"uri": []byte(c.balanced)}}, withTransfers, short)
 	m.url.Store(&s.endpoint.URL)
 	refused("behind HAProxy, the leader killed", func(leader string) {
