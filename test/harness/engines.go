@@ -49,9 +49,9 @@ var Engines = []Engine{
 }
 
 // FurtherEngines are the other releases, products, settings and poolers that the behavioural suite runs on; none unless tests
-// are whole.
+// are whole, and none beside DuckDB.
 func FurtherEngines() []Engine {
-	if !Whole() {
+	if !Whole() || Engines[0].OnlyReads {
 		return nil
 	}
 	all := []Engine{
