@@ -54,6 +54,10 @@ type instance struct {
 	catalog string
 	// notes are sentences about what cannot be read.
 	notes []string
+
+	mu sync.Mutex
+	// unread are sentences about tables whose rows cannot all be read, by the tables' names.
+	unread map[string]string
 }
 
 // openTimeout is how long it may take to open the files.
