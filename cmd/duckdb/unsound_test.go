@@ -114,3 +114,31 @@ func TestAReportThatCannotRunIsNotTriedAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatCannotBeOpenedSaysWhy(t *testing.T) {
+	folder := t.TempDir()
+	sound := filepath.Join(folder, "sound.duckdb")
+	made(t, sound, "CREATE TABLE item AS SELECT i AS id FROM range(500000) t(i)")
+	all, err := os.ReadFile(sound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		content []byte
+		want    string
+	}{
+		"none.duckdb":    {[]byte("no database at all, but some text"), "it is no DuckDB database"},
+		"cut.duckdb":     {all[:len(all)/2], "it is broken"},
+		"broken.parquet": {[]byte("PAR1garbagegarbagePAR1"), "it is broken"},
+		"latin.csv":      {[]byte("name,v\ncaf\xe9,1\n"), "it is not UTF-8"},
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := open(t, path, time.Minute).Introspect(t.Context())
+		if told := database.AsError(err); err == nil || told.Code != database.Unreachable || !strings.Contains(told.Message, c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}

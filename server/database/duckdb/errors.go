@@ -16,7 +16,7 @@ const reasonError = contract.ReasonDatabaseError
 // unreachable says why there is no database. why is one of this package's own errors, or tells nothing of the files' rows.
 func (d *db) unreachable(why error) *database.Error {
 	return &database.Error{
-		Code: database.Unreachable, Reason: contract.ReasonUnreachable, Cause: why,
+		Code: database.Unreachable, Reason: contract.ReasonUnreachable,
 		Message: "DuckDB cannot open " + d.settings.DuckDBPath + ": " + why.Error(),
 	}
 }
