@@ -203,6 +203,10 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 	for _, note := range o.verdicts.Endpoint.Notes {
 		entries = append(entries, entry{note, "note: " + note, nil})
 	}
+	if o.manifests != nil && len(o.manifests.uncheckedKeys) > 0 {
+		row := "note: nothing in the database says that these columns identify a row: " + strings.Join(o.manifests.uncheckedKeys, ", ")
+		entries = append(entries, entry{"guessed keys", row, nil})
+	}
 	if len(o.leftOut) > 0 {
 		entries = append(entries, entry{"left out", "left out: " + strings.Join(o.leftOut, ", "), nil})
 	}
@@ -212,10 +216,13 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 	return entries
 }
 
+// duckdbOnlyReads is what the server says of each model over DuckDB.
+const duckdbOnlyReads = "DuckDB databases and files are only read."
+
 // access says of a database that nothing may write to it; each model need not say so then.
 func (o *outcome) access() string {
 	if o.endpoint.Spec.Database.EffectiveAccess() == v1alpha1.DatabaseReadOnly {
-		if o.guessed {
+		if o.guessed && o.endpoint.Spec.Database.DuckDB == nil {
 			return ", read-only (--write lets callers change rows)"
 		}
 		return ", read-only"
@@ -260,7 +267,7 @@ func (o *outcome) reportModels(status *contract.Status) []entry {
 			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Reason, m.Message)
 		}
 		for _, note := range m.Notes {
-			if o.access() != "" && strings.HasPrefix(note, "Read-only: the endpoint's database.access") {
+			if o.access() != "" && (strings.HasPrefix(note, "Read-only: the endpoint's database.access") || note == "Read-only: "+duckdbOnlyReads) {
 				continue
 			}
 			e.notes = append(e.notes, fmt.Sprintf("  %s: %s", m.Name, note))
