@@ -147,3 +147,22 @@ func (m *Manifests) supplyEndpoint(d *target.Database, write bool) error {
 	m.Endpoints = append(m.Endpoints, endpoint)
 	return nil
 }
+
+// mostKeysShown is how many models are named whose keys were guessed.
+const mostKeysShown = 5
+
+// keysToCheck says which keys were guessed; "" if none was.
+func (m *Manifests) keysToCheck() string {
+	if m == nil || len(m.uncheckedKeys) == 0 {
+		return ""
+	}
+	shown := m.uncheckedKeys[:min(len(m.uncheckedKeys), mostKeysShown)]
+	text := "nothing in the database says that these columns identify a row: " + strings.Join(shown, ", ")
+	if more := len(m.uncheckedKeys) - len(shown); more > 0 {
+		text += fmt.Sprintf(", and those of %d other models", more)
+	}
+	return text
+}
+
+// duckdbOnlyReads is what the server says of each model over DuckDB.
+const duckdbOnlyReads = "DuckDB databases and files are only read."

@@ -203,9 +203,8 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 	for _, note := range o.verdicts.Endpoint.Notes {
 		entries = append(entries, entry{note, "note: " + note, nil})
 	}
-	if o.manifests != nil && len(o.manifests.uncheckedKeys) > 0 {
-		row := "note: nothing in the database says that these columns identify a row: " + strings.Join(o.manifests.uncheckedKeys, ", ")
-		entries = append(entries, entry{"guessed keys", row, nil})
+	if row := o.manifests.keysToCheck(); row != "" {
+		entries = append(entries, entry{"guessed keys", "note: " + row, nil})
 	}
 	if len(o.leftOut) > 0 {
 		entries = append(entries, entry{"left out", "left out: " + strings.Join(o.leftOut, ", "), nil})
@@ -215,9 +214,6 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 	}
 	return entries
 }
-
-// duckdbOnlyReads is what the server says of each model over DuckDB.
-const duckdbOnlyReads = "DuckDB databases and files are only read."
 
 // access says of a database that nothing may write to it; each model need not say so then.
 func (o *outcome) access() string {
