@@ -92,7 +92,7 @@ func (d *db) misfit(ctx context.Context, connection *conn, c *call) *database.Er
 		if err == nil || failure(err).Error() != conversion {
 			continue
 		}
-		e := &database.Error{Code: database.Invalid, Reason: reasonError, Column: arg.Column, Message: "must be " + valueForm(as), Cause: errors.New(conversion)}
+		e := &database.Error{Code: database.Invalid, Reason: reasonError, Column: arg.Column, Message: "must be " + valueForm(as), Cause: failure(err)}
 		if text, ok := arg.Value.(string); ok {
 			e.Message += fmt.Sprintf(", not %q", excerpt.Of(text, mostShown))
 		}
