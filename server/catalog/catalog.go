@@ -31,6 +31,8 @@ type Catalog struct {
 	readOnly bool
 	// approves is set if some calls wait until other people allow them.
 	approves bool
+	// names are used while the catalog is built.
+	names Names
 	// words finds the words of the models once.
 	words func() []ModelWords
 }
@@ -56,7 +58,7 @@ type Dependent struct {
 // Build joins a Config's models with a schema. If the schema is nil, it has not been read yet, and no model is served.
 func Build(config *contract.Config, schema *database.Schema) *Catalog {
 	schema = overrideTypes(config, schema)
-	c := &Catalog{byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly || schema != nil && schema.ReadOnly != "", approves: len(config.Endpoint.Approvals) > 0}
+	c := &Catalog{names: Names{}, byName: make(map[string]*Model, len(config.Models)), schema: schema, readOnly: config.Endpoint.Database.ReadOnly || schema != nil && schema.ReadOnly != "", approves: len(config.Endpoint.Approvals) > 0}
 	c.words = sync.OnceValue(c.findWords)
 	for i, entry := range config.Models {
 		m := &Model{Declared: entry, Name: entry.Name, Operations: entry.Operations, catalog: c, Index: i, Module: moduleOf(entry)}

@@ -144,13 +144,34 @@ func (c *Catalog) linkStep(t *database.Table, name string) *FilterStep {
 
 // NamedAfter reports whether a column is named like the key of another table or model, as customer_id and main_customer_id are
 // like the id of customers, and film_id like the film_id of film.
-func NamedAfter(column, table, key string) bool {
-	words := func(name string) string { return strings.Join(WordsOf(name), "") }
-	own, whole := words(column), words(table+"_"+key)
-	if len(WordsOf(key)) > 1 && own == words(key) {
+func NamedAfter(column, table, key string) bool { return Names{}.NamedAfter(column, table, key) }
+
+// Names remembers the words of names, as each column may be compared with the key of each table. It is used by one goroutine.
+type Names map[string]nameWords
+
+// nameWords are a name's words as one text, and how many there are.
+type nameWords struct {
+	text  string
+	count int
+}
+
+func (n Names) words(name string) nameWords {
+	found, ok := n[name]
+	if !ok {
+		words := WordsOf(name)
+		found = nameWords{strings.Join(words, ""), len(words)}
+		n[name] = found
+	}
+	return found
+}
+
+// NamedAfter is the function NamedAfter.
+func (n Names) NamedAfter(column, table, key string) bool {
+	own, whole := n.words(column), n.words(table+"_"+key)
+	if theirs := n.words(key); theirs.count > 1 && own.text == theirs.text {
 		return true
 	}
-	return own == whole || strings.HasSuffix(own, whole) && len(WordsOf(column)) > len(WordsOf(table+"_"+key))
+	return own.text == whole.text || strings.HasSuffix(own.text, whole.text) && own.count > whole.count
 }
 
 // maxSuggestions bounds the relations that one model's status suggests.
@@ -178,7 +199,7 @@ func (m *Model) namesakeOf(c *database.Column) (found *Model) {
 		if to == m || len(to.Key) != 1 || !lookup.HasEquality(c) || !database.Comparable(c, to.Key[0].Column) || to.Key[0].Masked {
 			continue
 		}
-		if key := to.Key[0].Column.Name; NamedAfter(c.Name, to.Name, key) || NamedAfter(c.Name, to.Table.Name, key) {
+		if key := to.Key[0].Column.Name; m.catalog.names.NamedAfter(c.Name, to.Name, key) || m.catalog.names.NamedAfter(c.Name, to.Table.Name, key) {
 			if found != nil {
 				return nil
 			}

@@ -162,6 +162,9 @@ func (m *Measure) column() *Column {
 	case m.Func == Sum:
 		c := derived(of.Kind)
 		c.Bits, c.Scale = 0, of.Scale
+		if of.Bits > 64 {
+			c.Bits = of.Bits
+		}
 		if c.Kind != Float {
 			c.Computed = max(Digits, of.Computed)
 		}

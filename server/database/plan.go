@@ -364,8 +364,9 @@ func OwnColumns(c Condition) bool {
 	return true
 }
 
-// Value is a bound value in the Go type of its column's kind: nil, bool (Boolean), int64 (Integer; uint64 beyond its
-// range), float64 (Float), string (Text, Decimal, Date, Time, Timestamp, TimestampTZ, Interval, UUID, Enum, Other),
+// Value is a bound value in the Go type of its column's kind: nil, bool (Boolean), int64 (Integer; beyond its
+// range uint64, or the digits as a string if the column has 128 bits), float64 (Float), string (Text, Decimal, Date, Time,
+// Timestamp, TimestampTZ, Interval, UUID, Enum, Other),
 // []byte (Bytes, JSON), []Value (Array, nested if it has several dimensions; elements have the type of the column's
 // Element).
 type Value any

@@ -202,7 +202,7 @@ type Column struct {
 	// Scale is the number of digits after the point of a decimal, Precision the number of all its digits; both are -1
 	// if the column declares none. With a precision, a negative scale is the number of zeros before the point.
 	Scale, Precision int
-	// Bits is the size of an integer (8, 16, 24, 32, 64); 0 if it is not known. Unsigned reports whether it is never
+	// Bits is the size of an integer (8, 16, 24, 32, 64, 128); 0 if it is not known. Unsigned reports whether it is never
 	// negative.
 	Bits     int
 	Unsigned bool

@@ -48,14 +48,18 @@ func parseMoment(c *database.Column, text string) (database.Value, error) {
 		case database.Time:
 			return moment.Format("15:04:05.999999"), nil
 		}
+		fraction := ".999999"
+		if c.FractionDigits > 6 { // DuckDB's TIMESTAMP_NS; every other type has microseconds at most
+			fraction = ".999999999"
+		}
 		moment = moment.UTC()
 		if moment.Year() < 0 || moment.Year() > 9999 {
 			return nil, check(c, text, false)
 		}
 		if c.Kind == database.TimestampTZ {
-			return moment.Format("2006-01-02T15:04:05.999999Z07:00"), nil
+			return moment.Format("2006-01-02T15:04:05" + fraction + "Z07:00"), nil
 		}
-		return moment.Format("2006-01-02T15:04:05.999999"), nil
+		return moment.Format("2006-01-02T15:04:05" + fraction), nil
 	}
 	return text, check(c, text, engineMoments[c.Kind].MatchString(text))
 }

@@ -89,7 +89,7 @@ func checkText(c *database.Column, text string) error {
 // bounds are the least and the greatest integer that the column holds.
 func bounds(c *database.Column) (least int64, greatest uint64) {
 	bits := c.Bits
-	if bits == 0 {
+	if bits == 0 || bits > 64 {
 		bits = 64
 	}
 	if c.Unsigned {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -186,7 +187,13 @@ func parseTruth(c *database.Column, text string) (database.Value, error) {
 	return nil, fmt.Errorf("must be %s, not %s", form(c), Excerpt([]byte(text)))
 }
 
-// parseInteger returns an int64, or a uint64 beyond its range where the column has such values.
+// The range of an integer of 128 bits.
+var (
+	least128    = new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), 127))
+	greatest128 = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 127), big.NewInt(1))
+)
+
+// parseInteger returns an int64, or beyond its range a uint64 or the digits, if the column has such values.
 func parseInteger(c *database.Column, text string) (database.Value, error) {
 	if !isInteger(text) {
 		return nil, check(c, text, false)
@@ -197,6 +204,11 @@ func parseInteger(c *database.Column, text string) (database.Value, error) {
 	if c.Unsigned && c.Bits == 64 {
 		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 			return n, nil
+		}
+	}
+	if c.Bits == 128 {
+		if n, ok := new(big.Int).SetString(text, 10); ok && n.Cmp(least128) >= 0 && n.Cmp(greatest128) <= 0 {
+			return n.String(), nil
 		}
 	}
 	return nil, beyond{check(c, text, false), text}

@@ -199,6 +199,7 @@ var elsewhere = map[string]string{
 	"the row of the %s went away; nothing was changed":                                      otherSchema,
 	"dry run":               neverTold,
 	"Internal server error": neverTold,
+	"several rows of %s have this id: the key that its exposure declares does not identify a row, and trying again will not help; read the rows by filters, and tell whoever administers the endpoint": "TestAKeyThatSeveralRowsHaveNamesNone",
 	"several rows of %s have this id; nothing was changed":                                                           neverTold,
 	"the audit table has no column %s":                                                                               neverTold,
 	"arguments must be a JSON object":                                                                                checkedBefore,

@@ -94,6 +94,7 @@ the Secrets among the manifests; one on this machine needs --allow-local-webhook
 			if err := errors.Join(
 				usage.Apart(cmd.Flags(), "filename", "the manifests say which tables are served", "schemas", "include", "exclude"),
 				usage.Apart(cmd.Flags(), "demo", "the demo brings its own database, and keeps nothing", "filename", "dsn", "sqlite", "write", "schemas", "include", "exclude", "endpoint", "state"),
+				usage.Apart(cmd.Flags(), "duckdb", "DuckDB databases and files are only read", "write"),
 				usage.Apart(cmd.Flags(), "out", "the files are written, and nothing is served", "stdio", "listen", "admin-listen"),
 				usage.Apart(cmd.Flags(), "stdio", "no port is opened for the client that started this program", "listen", "admin-listen"),
 			); err != nil {

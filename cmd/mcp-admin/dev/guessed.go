@@ -51,6 +51,9 @@ func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
 	m.Tokens = append(m.Tokens, *guesses.Token())
 	for _, model := range guesses.Models {
 		m.Exposures = append(m.Exposures, model.Exposure)
+		if key := model.Exposure.Spec.Key; len(key) > 0 {
+			m.uncheckedKeys = append(m.uncheckedKeys, fmt.Sprintf("%s (%s)", model.Exposure.EffectiveModel(), strings.Join(key, ", ")))
+		}
 	}
 	for _, l := range guesses.LeftOut {
 		m.leftOut = append(m.leftOut, fmt.Sprintf("%s (%s)", l.Table, l.Reason))
@@ -63,6 +66,9 @@ func (g *guessed) manifests(ctx context.Context) (*Manifests, error) {
 
 // whyNone says why no table of a schema has a model.
 func whyNone(schema *db.Schema, options generate.Options, guesses *generate.Guesses) string {
+	if len(schema.Tables) == 0 && len(schema.Notes) > 0 {
+		return strings.Join(schema.Notes, " ")
+	}
 	if len(schema.Tables) == 0 {
 		return "it has no tables, or the user may not see them; look into the schemas that hold them (--schemas), and grant the user USAGE and SELECT"
 	}
@@ -141,3 +147,22 @@ func (m *Manifests) supplyEndpoint(d *target.Database, write bool) error {
 	m.Endpoints = append(m.Endpoints, endpoint)
 	return nil
 }
+
+// mostKeysShown is how many models are named whose keys were guessed.
+const mostKeysShown = 5
+
+// keysToCheck says which keys were guessed; "" if none was.
+func (m *Manifests) keysToCheck() string {
+	if m == nil || len(m.uncheckedKeys) == 0 {
+		return ""
+	}
+	shown := m.uncheckedKeys[:min(len(m.uncheckedKeys), mostKeysShown)]
+	text := "nothing in the database says that these columns identify a row: " + strings.Join(shown, ", ")
+	if more := len(m.uncheckedKeys) - len(shown); more > 0 {
+		text += fmt.Sprintf(", and those of %d other models", more)
+	}
+	return text
+}
+
+// duckdbOnlyReads is what the server says of each model over DuckDB.
+const duckdbOnlyReads = "DuckDB databases and files are only read."

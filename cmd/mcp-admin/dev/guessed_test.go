@@ -3,6 +3,7 @@ package dev
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -71,7 +72,8 @@ func TestDevServesADatabaseWithoutYAML(t *testing.T) {
 			if lines := strings.Count(printed, "\n"); lines > 45 {
 				t.Errorf("%d lines are more than a screenful:\n%s", lines, printed)
 			}
-			for _, says := range []string{"masked: email, phone; hidden: password_hash", "customers", "schema_migrations (bookkeeping of migrations)", "user_audit (an audit table, by its name)", "codex mcp add", "gemini mcp add"} {
+			for _, says := range []string{"masked: email, phone; hidden: password_hash", "customers", "schema_migrations (bookkeeping of migrations)", "user_audit (an audit table, by its name)",
+				"note: nothing in the database says that these columns identify a row: open_orders (order_id)", "codex mcp add", "gemini mcp add"} {
 				if !strings.Contains(printed, says) {
 					t.Errorf("%q is not in what was printed:\n%s", says, printed)
 				}
@@ -269,5 +271,27 @@ func TestDevServesATableThatIsMadeLater(t *testing.T) {
 	}
 	if !slices.ContainsFunc(after.Exposures, func(e v1alpha1.MCPModelExposure) bool { return e.Spec.Table.Name == "parcels" }) {
 		t.Error("the new table is not among the manifests")
+	}
+}
+
+func TestDevSaysOnceThatDuckDBOnlyReads(t *testing.T) {
+	endpoint := &v1alpha1.MCPEndpoint{Spec: v1alpha1.MCPEndpointSpec{Database: v1alpha1.DatabaseSpec{DuckDB: &v1alpha1.DuckDBSpec{}, Access: v1alpha1.DatabaseReadOnly}}}
+	o := &outcome{endpoint: endpoint, guessed: true, config: &contract.Config{}}
+	status := &contract.Status{Models: []contract.ModelStatus{{Name: "item", Notes: []string{"Read-only: DuckDB databases and files are only read.", "another note"}}}}
+	if got := o.access(); got != ", read-only" {
+		t.Errorf("of the database it says %q", got)
+	}
+	if entries := o.reportModels(status); len(entries) != 1 || !slices.Equal(entries[0].notes, []string{"  item: another note"}) {
+		t.Errorf("of the model it says %+v", entries)
+	}
+	if got := whyNone(&db.Schema{Notes: []string{"a.parquet is not served: it is broken."}}, generate.Options{}, &generate.Guesses{}); got != "a.parquet is not served: it is broken." {
+		t.Errorf("without a table it says %q", got)
+	}
+	command := Command()
+	command.SetArgs([]string{"--duckdb", t.TempDir(), "--write"})
+	command.SetOut(io.Discard)
+	command.SetErr(io.Discard)
+	if err := command.ExecuteContext(t.Context()); err == nil || err.Error() != "--duckdb and --write do not go together: DuckDB databases and files are only read" {
+		t.Errorf("to write: %v", err)
 	}
 }

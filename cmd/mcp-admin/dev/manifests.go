@@ -16,6 +16,8 @@ type Manifests struct {
 	*manifests.Objects
 	// leftOut are the tables for which no model was guessed, with the reasons.
 	leftOut []string
+	// uncheckedKeys are the models whose keys were guessed, with their columns.
+	uncheckedKeys []string
 }
 
 // token is the MCPToken of a name; nil if there is none.

@@ -203,6 +203,9 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 	for _, note := range o.verdicts.Endpoint.Notes {
 		entries = append(entries, entry{note, "note: " + note, nil})
 	}
+	if row := o.manifests.keysToCheck(); row != "" {
+		entries = append(entries, entry{"guessed keys", "note: " + row, nil})
+	}
 	if len(o.leftOut) > 0 {
 		entries = append(entries, entry{"left out", "left out: " + strings.Join(o.leftOut, ", "), nil})
 	}
@@ -215,7 +218,7 @@ func (o *outcome) reportEndpoint(status *contract.Status) []entry {
 // access says of a database that nothing may write to it; each model need not say so then.
 func (o *outcome) access() string {
 	if o.endpoint.Spec.Database.EffectiveAccess() == v1alpha1.DatabaseReadOnly {
-		if o.guessed {
+		if o.guessed && o.endpoint.Spec.Database.DuckDB == nil {
 			return ", read-only (--write lets callers change rows)"
 		}
 		return ", read-only"
@@ -260,7 +263,7 @@ func (o *outcome) reportModels(status *contract.Status) []entry {
 			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Reason, m.Message)
 		}
 		for _, note := range m.Notes {
-			if o.access() != "" && strings.HasPrefix(note, "Read-only: the endpoint's database.access") {
+			if o.access() != "" && (strings.HasPrefix(note, "Read-only: the endpoint's database.access") || note == "Read-only: "+duckdbOnlyReads) {
 				continue
 			}
 			e.notes = append(e.notes, fmt.Sprintf("  %s: %s", m.Name, note))

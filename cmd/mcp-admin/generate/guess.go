@@ -38,6 +38,8 @@ type Guesses struct {
 	Models []*Model
 	// LeftOut are the tables without a model, in order.
 	LeftOut []LeftOut
+
+	names catalog.Names
 }
 
 // Model is one table with what was guessed of it.
@@ -61,7 +63,7 @@ func From(schema *database.Schema, o Options) (*Guesses, error) {
 			return nil, fmt.Errorf("%q is no pattern; use *, ? and [a-z]", pattern)
 		}
 	}
-	g := &Guesses{Options: o, Schema: schema}
+	g := &Guesses{Options: o, Schema: schema, names: catalog.Names{}}
 	var tables []*database.Table
 	for _, t := range schema.Tables {
 		switch reason := o.reasonToLeaveOut(t); {

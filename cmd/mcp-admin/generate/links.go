@@ -52,7 +52,7 @@ func (g *Guesses) namesake(m *Model, c *database.Column) *Model {
 			continue
 		}
 		theirs := to.Table.Column(key[0])
-		named := catalog.NamedAfter(c.Name, to.Exposure.EffectiveModel(), key[0]) || catalog.NamedAfter(c.Name, to.Table.Name, key[0])
+		named := g.names.NamedAfter(c.Name, to.Exposure.EffectiveModel(), key[0]) || g.names.NamedAfter(c.Name, to.Table.Name, key[0])
 		switch {
 		case !named || !slices.Contains(to.shown(), theirs) || !database.Comparable(c, theirs) || !c.Kind.Ordered():
 		case to.Table.Kind == database.BaseTable:

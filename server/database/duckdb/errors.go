@@ -16,7 +16,7 @@ const reasonError = contract.ReasonDatabaseError
 // unreachable says why there is no database. why is one of this package's own errors, or tells nothing of the files' rows.
 func (d *db) unreachable(why error) *database.Error {
 	return &database.Error{
-		Code: database.Unreachable, Reason: contract.ReasonUnreachable, Cause: why,
+		Code: database.Unreachable, Reason: contract.ReasonUnreachable,
 		Message: "DuckDB cannot open " + d.settings.DuckDBPath + ": " + why.Error(),
 	}
 }
@@ -63,14 +63,26 @@ func (d *db) statementError(ctx, limited context.Context, err error) *database.E
 	switch kind := e.Cause.Error(); kind {
 	case "Catalog Error", "Binder Error":
 		e.Code, e.Message = database.Changed, "the database's tables have changed"
-	case "Conversion Error":
-		e.Code, e.Message = database.Invalid, "a value is not of its column's type"
 	case "Out of Range Error":
 		e.Code, e.Message = database.Invalid, "a number is beyond the 38 digits that DuckDB computes with"
+		if strings.Contains(err.Error(), "STDDEV") {
+			e.Message = "values have no deviation if one of them is NaN or infinite; leave those out by a filter"
+		}
 	case "Out of Memory Error":
 		e.Code, e.Message = database.Invalid, "the answer needs more memory than the server has for it; ask for fewer rows or groups"
-	case "IO Error", "Invalid Input Error":
-		e.Message = "a file of the database cannot be read: it was changed or removed, or is not sound"
+	case conversion, "IO Error", "Invalid Input Error", "Invalid Error", "Serialization Error":
+		e.Cause = unsound{kind, err}
 	}
 	return e
 }
+
+// conversion is the kind of a failure to read a text as a value of another type.
+const conversion = "Conversion Error"
+
+// unsound is the cause of a failure that may come of a file, and of a value that cannot be converted. It tells the failure's kind only.
+type unsound struct {
+	kind  string
+	words error
+}
+
+func (u unsound) Error() string { return u.kind }

@@ -13,6 +13,9 @@ import (
 // mostFiles bounds the files of a folder that are looked at.
 const mostFiles = 10_000
 
+// mostTables bounds the tables of a folder: DuckDB looks into each when it opens the folder.
+const mostTables = 500
+
 // fileKind is a kind of file that DuckDB reads.
 type fileKind string
 
@@ -54,7 +57,9 @@ type source struct {
 type version struct {
 	// database reports whether the path is a database of DuckDB's own; then there are no sources.
 	database bool
-	sources  []source
+	// single reports whether the path is one file, which is the only table.
+	single  bool
+	sources []source
 	// files are all files that are read.
 	files []file
 	// notes are sentences about what is not served.
@@ -118,6 +123,7 @@ func look(path string) (*version, error) {
 		if isPattern(path) {
 			return nil, errPattern
 		}
+		v.single = true
 		v.sources = []source{{tableName(filepath.Base(path)), kind, path, []string{path}}}
 	}
 	return v, nil
@@ -156,6 +162,11 @@ func lookInFolder(path string) (*version, error) {
 		return nil, errEmpty
 	}
 	v.dropAmbiguous()
+	if beyond := len(v.sources) - mostTables; beyond > 0 {
+		v.notes = append(v.notes, fmt.Sprintf("%d files and folders from %s on are not served: a folder has at most %d tables; put files of one kind into a folder of their own, which is one table.",
+			beyond, filepath.Base(v.sources[mostTables].path), mostTables))
+		v.sources = v.sources[:mostTables]
+	}
 	return v, nil
 }
 

@@ -120,3 +120,31 @@ func TestAProgramWithoutTheDriverSaysSo(t *testing.T) {
 		t.Errorf("it says %v", failure)
 	}
 }
+
+func TestTheTablesOfAFolderAreBounded(t *testing.T) {
+	var names []string
+	for i := range mostTables + 2 {
+		names = append(names, fmt.Sprintf("f%04d.csv", i))
+	}
+	v, err := look(folder(t, names...))
+	if err != nil || len(v.sources) != mostTables || len(v.notes) != 1 || !strings.Contains(v.notes[0], fmt.Sprintf("2 files and folders from f%04d.csv on are not served", mostTables)) {
+		t.Errorf("%d tables, notes %q (%v)", len(v.sources), v.notes, err)
+	}
+}
+
+func TestWhyAFileCannotBeOpened(t *testing.T) {
+	for words, want := range map[string]error{
+		`IO Error: Cannot open file "/data/a.duckdb": Permission denied`:                                                                           errRights,
+		`IO Error: Could not set lock on file "/data/a.duckdb": Conflicting lock is held in /usr/bin/python3 (PID 7). See also https://duckdb.org`: errHeld,
+		`IO Error: The file "/data/a.duckdb" exists, but it is not a valid DuckDB database file!`:                                                  errNone,
+		`IO Error: Trying to read a database file with version number 999, but we can only read versions between 64 and 67.`:                       errNewer,
+		`IO Error: Could not read enough bytes from file "/data/a.duckdb": attempted to read 262144 bytes from location 58732544`:                  errBroken,
+		`Invalid Input Error: No magic bytes found at end of file '/data/a.parquet'`:                                                               errBroken,
+		"Invalid Input Error: CSV Error on Line: 1\nInvalid unicode (byte sequence mismatch) detected.":                                            errText,
+		`IO Error: No files found that match the pattern "/data/a.csv"`:                                                                            errNotThere,
+	} {
+		if got := opening(errors.New(words)); !errors.Is(got, want) {
+			t.Errorf("%s: %v, want %v", words, got, want)
+		}
+	}
+}

@@ -54,6 +54,10 @@ type instance struct {
 	catalog string
 	// notes are sentences about what cannot be read.
 	notes []string
+
+	mu sync.Mutex
+	// unread are sentences about tables whose rows cannot all be read, by the tables' names.
+	unread map[string]string
 }
 
 // openTimeout is how long it may take to open the files.
@@ -64,6 +68,11 @@ func (d *db) open(ctx context.Context, v *version) (*instance, error) {
 	found := theDriver()
 	if found == nil {
 		return nil, d.unreachable(errNoDriver)
+	}
+	if v.database || v.single {
+		if err := mayRead(v.files[0].path); err != nil {
+			return nil, d.unreachable(err)
+		}
 	}
 	limited, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
@@ -77,7 +86,10 @@ func (d *db) open(ctx context.Context, v *version) (*instance, error) {
 	}
 	if err := i.prepare(limited); err != nil {
 		i.closeConnector()
-		return nil, d.openError(ctx, err)
+		if limited.Err() != nil {
+			return nil, d.openError(ctx, err)
+		}
+		return nil, d.unreachable(opening(err))
 	}
 	i.connections = connpool.New(d.closing, d.settings.MaxConnections, database.AcquireTimeout, d.settings.Use, i.connect)
 	if d.size != d.settings.MaxConnections {
@@ -121,7 +133,10 @@ func (i *instance) prepare(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			i.notes = append(i.notes, fmt.Sprintf("%s is not served: DuckDB cannot read it (%s).", filepath.Base(s.path), failure(err)))
+			if i.version.single {
+				return err
+			}
+			i.notes = append(i.notes, fmt.Sprintf("%s is not served: %s.", filepath.Base(s.path), opening(err)))
 		}
 	}
 	return i.lock(ctx, c)

@@ -28,6 +28,9 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	for _, note := range c.of.notes {
 		r.schema.Note(note)
 	}
+	for _, note := range c.of.unreadNotes() {
+		r.schema.Note(note)
+	}
 	for _, own := range sqltext.OwnTables(&d.settings) {
 		own.Found(r.schema, nil, "the "+own.What+" cannot be made: "+onlyRead)
 	}

@@ -54,18 +54,53 @@ func (c *call) bind() {
 	}
 }
 
-// Select implements database.DB. The rows are counted only if the page itself does not tell how many match.
+// Select implements database.DB.
 func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]byte, database.Page, error) {
 	c := calls.Get()
 	defer c.release()
 	if err := c.build(plan); err != nil {
 		return out, nothing, err
 	}
-	connection, err := d.acquire(ctx)
+	var page database.Page
+	err := d.again(ctx, func(connection *conn) (err error) {
+		var extended []byte
+		if extended, page, err = d.selectOn(ctx, connection, plan, c, out); err == nil {
+			out = extended
+			return nil
+		}
+		return d.explained(ctx, connection, c, plan.From.Base(), err)
+	})
 	if err != nil {
 		return out, nothing, err
 	}
-	defer connection.release()
+	return out, page, nil
+}
+
+// mostAttempts bounds how often a statement runs if each time the files were replaced meanwhile.
+const mostAttempts = 3
+
+// again takes a connection and does something with it; once more if that fails and the files are others by then: DuckDB opens a file
+// again by its name while it reads.
+func (d *db) again(ctx context.Context, do func(*conn) error) error {
+	for attempt := 1; ; attempt++ {
+		connection, err := d.acquire(ctx)
+		if err != nil {
+			return err
+		}
+		of := connection.of
+		err = do(connection)
+		connection.release()
+		if err == nil || !mayComeOfFiles(err) || !d.isReplaced(of) {
+			return err
+		}
+		if attempt == mostAttempts {
+			return &database.Error{Code: database.Unready, Reason: reasonError, Message: filesChange, Cause: err}
+		}
+	}
+}
+
+// selectOn runs a plan. The rows are counted only if the page itself does not tell how many match.
+func (d *db) selectOn(ctx context.Context, connection *conn, plan *database.Select, c *call, out []byte) ([]byte, database.Page, error) {
 	tracing.Statement(ctx, c.SQL.Select)
 	extended, page, err := c.ReadPage(plan, out, func(row func([]driver.Value) bool) error {
 		return d.statement(ctx, plan.Stream, connection, string(c.SQL.Select), c.Args[c.SQL.SelectFrom:], row)

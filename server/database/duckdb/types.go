@@ -22,7 +22,7 @@ var kinds = map[string]database.Kind{
 
 // bits are the sizes of integers.
 var bits = map[string]int{
-	"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "UTINYINT": 8, "USMALLINT": 16, "UINTEGER": 32, "UBIGINT": 64,
+	"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128, "UTINYINT": 8, "USMALLINT": 16, "UINTEGER": 32, "UBIGINT": 64,
 }
 
 // fractions are the digits of a second's fraction.

@@ -3,7 +3,6 @@ package sqltext
 import (
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -81,9 +80,17 @@ func (d duckdb) compare(w *writer, c database.Compare) {
 		w.around("enum_code(", func() { w.column(c.Column) }, ") "+string(c.Op)+" ")
 		w.text(strconv.FormatInt(d.place(w, c.Column, c.Value), 10))
 	default:
+		op, value, ok := d.comparable(c.Column, c.Op, c.Value)
+		if !ok {
+			w.text("FALSE")
+			return
+		}
 		d.compared(w, c.Column)
-		w.text(" " + string(c.Op) + " ")
-		d.bound(w, c.Column, c.Value)
+		if c.Column.NativeType == duckdbNanos && !hasNanos(value) {
+			w.text("::TIMESTAMP")
+		}
+		w.text(" " + string(op) + " ")
+		d.bound(w, c.Column, value)
 	}
 }
 
@@ -112,74 +119,20 @@ func (d duckdb) bound(w *writer, c *database.Column, value database.Value) {
 	w.text(" AS " + d.typeOf(c, value) + ")")
 }
 
-// typeOf is the type in which a column is compared with a value. It holds every digit of the value.
-func (duckdb) typeOf(c *database.Column, value database.Value) string {
-	switch c.Kind {
-	case database.Boolean:
-		return "BOOLEAN"
-	case database.Integer:
-		if _, small := value.(int64); small {
-			return "BIGINT"
-		}
-		return "HUGEINT"
-	case database.Decimal:
-		text, _ := value.(string)
-		return duckdbDecimal(text)
-	case database.Float:
-		if c.NativeType == "FLOAT" {
-			return "FLOAT"
-		}
-		return "DOUBLE"
-	case database.Timestamp:
-		if c.NativeType == "TIMESTAMP_NS" {
-			return c.NativeType
-		}
-	case database.Bytes:
-		return "BLOB"
-	}
-	return duckdbType(c.Kind)
-}
-
-// duckdbType is the type of a kind's values, of numbers the widest.
-func duckdbType(kind database.Kind) string {
-	switch kind {
-	case database.Integer:
-		return "HUGEINT"
-	case database.Date:
-		return "DATE"
-	case database.Time:
-		return "TIME"
-	case database.Timestamp:
-		return "TIMESTAMP"
-	case database.TimestampTZ:
-		return "TIMESTAMPTZ"
-	case database.Interval:
-		return "INTERVAL"
-	case database.UUID:
-		return "UUID"
-	}
-	return "VARCHAR"
-}
-
-// duckdbDecimal is the narrowest decimal type of a number, or DOUBLE for one that no such type has.
-func duckdbDecimal(number string) string {
-	whole, fraction, _ := strings.Cut(strings.TrimLeft(number, "+-"), ".")
-	digits := len(whole) + len(fraction)
-	if strings.Trim(whole+fraction, "0123456789") != "" || digits > mostDuckDBDigits {
-		return "DOUBLE"
-	}
-	return duckdbExact(max(digits, 1), len(fraction))
-}
-
-// duckdbExact is a decimal type.
-func duckdbExact(digits, scale int) string {
-	return "DECIMAL(" + strconv.Itoa(digits) + "," + strconv.Itoa(scale) + ")"
-}
-
 func (d duckdb) in(w *writer, c database.In) {
+	var equal []database.Value
+	for _, value := range c.Values {
+		if _, value, ok := d.comparable(c.Column, database.Equal, value); ok {
+			equal = append(equal, value)
+		}
+	}
+	if len(equal) == 0 {
+		w.text("FALSE")
+		return
+	}
 	d.compared(w, c.Column)
 	w.text(" IN (")
-	for i, value := range c.Values {
+	for i, value := range equal {
 		w.separate(i)
 		d.bound(w, c.Column, value)
 	}
@@ -251,10 +204,10 @@ func (d duckdb) part(w *writer, p database.PartEquals) {
 		if p.Column.Kind == database.TimestampTZ {
 			layout = time.RFC3339
 		}
-		w.around("(", func() { w.column(p.Column) }, " >= ")
-		d.bound(w, p.Column, from.Format(layout))
-		w.around(" AND ", func() { w.column(p.Column) }, " < ")
-		d.bound(w, p.Column, to.Format(layout))
+		w.text("(")
+		d.compare(w, database.Compare{Column: p.Column, Op: database.GreaterOrEqual, Value: from.Format(layout)})
+		w.text(" AND ")
+		d.compare(w, database.Compare{Column: p.Column, Op: database.Less, Value: to.Format(layout)})
 		w.text(")")
 	}
 	if p.Part == database.WholeDate {

@@ -96,7 +96,7 @@ func (e *actionCall) selectRows(from call.Reader, lock bool) ([]*call.Row, error
 	}
 	var rows []*call.Row
 	for _, id := range e.asked {
-		plan.Where, plan.Limit = id.where, 1
+		plan.Where, plan.Limit, plan.More = id.where, 1, true
 		found, err := e.readRows(from, plan)
 		if err != nil {
 			return nil, err
@@ -147,6 +147,9 @@ func (e *actionCall) readRows(from call.Reader, plan *database.Select) ([]*call.
 	texts, page, err := call.ReadAll[json.RawMessage](e.call.Ctx, from, plan)
 	if page.Cut {
 		return nil, e.tooManyBytes()
+	}
+	if plan.More && page.Count > 0 && err == nil {
+		err = call.IsOneRow(e.call.Scope.Model(), page)
 	}
 	rows := make([]*call.Row, len(texts))
 	for i, text := range texts {

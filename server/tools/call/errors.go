@@ -78,6 +78,18 @@ func IsNotFound(err error) bool {
 // RowNotFound returns the error about a row that is not there, or that the token may not see.
 func RowNotFound(m *catalog.Model) error { return Failf(CodeNotFound, "%s not found", m.Name) }
 
+// IsOneRow returns an error unless a page has the one row that an id names, of a model whose key the database does not keep unique. Its
+// plan asked for More.
+func IsOneRow(m *catalog.Model, page database.Page) error {
+	switch {
+	case page.Count == 0:
+		return RowNotFound(m)
+	case page.More && !m.UniqueKey:
+		return Failf(CodeUnavailable, "several rows of %s have this id: the key that its exposure declares does not identify a row, and trying again will not help; read the rows by filters, and tell whoever administers the endpoint", m.Name)
+	}
+	return nil
+}
+
 // PermissionDenied returns the error about a right that the token lacks.
 func (req *Request) PermissionDenied(label string, m *catalog.Model) error {
 	return Failf(CodePermissionDenied, "Permission denied: cannot %s %s%s", label, m.Name, req.whyNoWrites(m))

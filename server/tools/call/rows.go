@@ -110,9 +110,10 @@ func Members(object json.RawMessage) map[string]json.RawMessage {
 
 // ReadOne appends the row of a plan that read.PlanRow made to out. If there is none, the error is not_found.
 func (req *Request) ReadOne(from Reader, scope access.Scope, plan *database.Select, out []byte) (json.RawMessage, database.Page, error) {
+	plan.More = !scope.Model().UniqueKey
 	text, page, err := from.Select(req.Ctx, plan, out)
-	if err == nil && page.Count == 0 {
-		err = RowNotFound(scope.Model())
+	if err == nil {
+		err = IsOneRow(scope.Model(), page)
 	}
 	if err != nil {
 		return nil, database.Page{}, err

@@ -63,14 +63,14 @@ func getPiece(c *call.Call, a *getArguments, where database.Condition) ([]byte, 
 	// One more than is shown tells whether anything is behind the piece.
 	slice := database.Slice{Offset: a.offset.Or(0), Length: min(a.length.Or(maxPiece), maxPiece)}
 	more := database.Slice{Offset: slice.Offset, Length: slice.Length + 1}
-	plan := &database.Select{From: c.Scope.Source(), Where: where, Limit: 1, Output: []database.Output{
+	plan := &database.Select{From: c.Scope.Source(), Where: where, Limit: 1, More: !c.Scope.Model().UniqueKey, Output: []database.Output{
 		KeyOutput(c.Scope.Model(), call.IDName), {Name: "value", Columns: []*database.Column{f.Column}, Slice: &more}}}
-	rows, _, err := call.ReadAll[Piece](c.Ctx, c.DB, plan)
+	rows, page, err := call.ReadAll[Piece](c.Ctx, c.DB, plan)
+	if err == nil {
+		err = call.IsOneRow(c.Scope.Model(), page)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(rows) == 0 {
-		return nil, call.RowNotFound(c.Scope.Model())
 	}
 	p := rows[0]
 	p.Field, p.Offset = f.Name, slice.Offset
