@@ -112,8 +112,8 @@ func (c *cluster) signal(name string, signal syscall.Signal) {
 	c.send("pid-"+name, signal)
 }
 
-// send sends a signal to the process whose number is in the first line of a file.
-func (c *cluster) send(file string, signal syscall.Signal) {
+// send sends a signal to the process whose number is in the first line of a file, and returns the number.
+func (c *cluster) send(file string, signal syscall.Signal) int {
 	c.Helper()
 	text, err := os.ReadFile(filepath.Join(c.data, file))
 	if err != nil {
@@ -127,13 +127,20 @@ func (c *cluster) send(file string, signal syscall.Signal) {
 	if err != nil {
 		c.Fatalf("%s: %v", file, err)
 	}
+	return pid
 }
 
 // kill ends a member's Patroni and its PostgreSQL as if its machine had lost power.
 func (c *cluster) kill(name string) {
 	c.Helper()
-	c.signal(name, syscall.SIGKILL)
-	c.send("cluster"+strings.TrimPrefix(name, "member")+"/postmaster.pid", syscall.SIGKILL)
+	for _, file := range []string{"pid-" + name, "cluster" + strings.TrimPrefix(name, "member") + "/postmaster.pid"} {
+		ended := c.send(file, syscall.SIGKILL)
+		for deadline := time.Now().Add(time.Minute); syscall.Kill(ended, 0) == nil; time.Sleep(10 * time.Millisecond) { // restart looks whether it runs
+			if time.Now().After(deadline) {
+				c.Fatalf("%s: process %d does not end", file, ended)
+			}
+		}
+	}
 }
 
 // restart starts the members that do not run.
