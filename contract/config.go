@@ -102,6 +102,9 @@ const (
 	EngineDuckDB = "DuckDB"
 )
 
+// DuckDBOnlyReads says why nothing is written over DuckDB.
+const DuckDBOnlyReads = "DuckDB databases and files are only read"
+
 // Database says how the server reaches its database. If the credentials and files lie in the pod, the server's command line
 // says where.
 type Database struct {

@@ -99,6 +99,29 @@ func (p *Page) Shows(plan *Select) (total int64, ok bool) {
 	return int64(offset + p.Count), true
 }
 
+// NeedsNoCount sets Total, and reports whether nothing has to be counted for it: nobody wants it, which is -1, or the page alone tells it.
+func (p *Page) NeedsNoCount(plan *Select) bool {
+	p.Total = -1
+	if plan.Total == TotalNone {
+		return true
+	}
+	var ok bool
+	p.Total, ok = p.Shows(plan)
+	return ok
+}
+
+// AtLeast returns the least number of matching rows, as the page shows it.
+func (p *Page) AtLeast(plan *Select) int64 {
+	n := p.Count
+	if p.More {
+		n++
+	}
+	if n > 0 {
+		n += max(plan.Offset, 0)
+	}
+	return int64(n)
+}
+
 // Precision is how exact a Total is.
 type Precision uint8
 

@@ -1,6 +1,7 @@
 package database
 
 import (
+	"context"
 	"errors"
 	"time"
 )
@@ -68,4 +69,14 @@ func (s *Stream) Time(settings time.Duration) time.Duration {
 		return s.Within
 	}
 	return settings
+}
+
+// WithLimit returns a context that ends after a time, and with another context: that of a database that closes.
+func WithLimit(ctx, closing context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	stop := context.AfterFunc(closing, cancel)
+	return limited, func() {
+		stop()
+		cancel()
+	}
 }

@@ -163,6 +163,3 @@ func (m *Manifests) keysToCheck() string {
 	}
 	return text
 }
-
-// duckdbOnlyReads is what the server says of each model over DuckDB.
-const duckdbOnlyReads = "DuckDB databases and files are only read."

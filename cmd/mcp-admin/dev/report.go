@@ -263,7 +263,7 @@ func (o *outcome) reportModels(status *contract.Status) []entry {
 			e.row = fmt.Sprintf("  %s\t%s\t%s", m.Name, m.Reason, m.Message)
 		}
 		for _, note := range m.Notes {
-			if o.access() != "" && (strings.HasPrefix(note, "Read-only: the endpoint's database.access") || note == "Read-only: "+duckdbOnlyReads) {
+			if o.access() != "" && (strings.HasPrefix(note, "Read-only: the endpoint's database.access") || note == "Read-only: "+contract.DuckDBOnlyReads+".") {
 				continue
 			}
 			e.notes = append(e.notes, fmt.Sprintf("  %s: %s", m.Name, note))

@@ -33,7 +33,7 @@ type db struct {
 	close     context.CancelFunc
 	closeOnce sync.Once
 
-	// seen is what the files were at the last introspection; nil if there was none.
+	// seen is the version of the files at the last introspection; nil before the first.
 	seen atomic.Pointer[version]
 
 	mu sync.Mutex
@@ -107,21 +107,13 @@ func (d *db) limit(ctx context.Context, stream *database.Stream) (context.Contex
 	if timeout <= 0 {
 		timeout = time.Hour
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	stop := context.AfterFunc(d.closing, cancel)
-	return limited, func() {
-		stop()
-		cancel()
-	}
+	return database.WithLimit(ctx, d.closing, timeout)
 }
 
 // Transact implements database.DB: nothing is written.
 func (*db) Transact(context.Context, func(database.Tx) error) error {
-	return &database.Error{Code: database.Refused, Reason: contract.ReasonDatabaseError, Message: onlyRead}
+	return &database.Error{Code: database.Refused, Reason: contract.ReasonDatabaseError, Message: contract.DuckDBOnlyReads}
 }
-
-// onlyRead says why nothing is written.
-const onlyRead = "DuckDB databases and files are only read"
 
 // Writers implements database.DB.
 func (*db) Writers() int { return 1 }

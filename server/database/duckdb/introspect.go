@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/sqltext"
 )
@@ -21,7 +22,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	defer c.release()
 	limited, cancel := d.limit(ctx, nil)
 	defer cancel()
-	r := reader{conn: c, schema: &database.Schema{Engine: "DuckDB", Database: d.name(), HasSchemas: true, ReadOnly: onlyRead + "."}}
+	r := reader{conn: c, schema: &database.Schema{Engine: "DuckDB", Database: d.name(), HasSchemas: true, ReadOnly: contract.DuckDBOnlyReads + "."}}
 	if failed := r.read(limited, d.settings.Schemas); failed != nil {
 		return nil, d.statementError(ctx, limited, failed)
 	}
@@ -32,7 +33,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 		r.schema.Note(note)
 	}
 	for _, own := range sqltext.OwnTables(&d.settings) {
-		own.Found(r.schema, nil, "the "+own.What+" cannot be made: "+onlyRead)
+		own.Found(r.schema, nil, "the "+own.What+" cannot be made: "+contract.DuckDBOnlyReads)
 	}
 	d.seen.Store(c.of.version)
 	return r.schema, nil

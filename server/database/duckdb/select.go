@@ -108,12 +108,7 @@ func (d *db) selectOn(ctx context.Context, connection *conn, plan *database.Sele
 	if err != nil {
 		return out, nothing, err
 	}
-	page.Total = -1
-	if plan.Total == database.TotalNone {
-		return extended, page, nil
-	}
-	if total, ok := page.Shows(plan); ok {
-		page.Total = total
+	if page.NeedsNoCount(plan) {
 		return extended, page, nil
 	}
 	if page.Total, page.Precision, err = d.count(ctx, connection, plan, c, page); err != nil {
@@ -136,23 +131,11 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 	})
 	switch {
 	case err != nil && counting.Err() != nil && ctx.Err() == nil && d.closing.Err() == nil:
-		return shown(plan, page), database.TotalIsAtLeast, nil
+		return page.AtLeast(plan), database.TotalIsAtLeast, nil
 	case plan.Total == database.TotalCapped && total > plan.Cap():
 		return plan.Cap(), database.TotalIsAtLeast, nil
 	}
 	return total, precision, err
-}
-
-// shown returns the least number of matching rows, as the page shows it.
-func shown(plan *database.Select, page database.Page) int64 {
-	n := page.Count
-	if page.More {
-		n++
-	}
-	if n > 0 {
-		n += max(plan.Offset, 0)
-	}
-	return int64(n)
 }
 
 // statement runs a statement that reads, for no longer than the statement timeout; a stream may take its rows.

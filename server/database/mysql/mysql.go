@@ -88,12 +88,7 @@ func (d *db) limitAll(ctx context.Context, statements int) (context.Context, con
 }
 
 func (d *db) limitTo(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	stop := context.AfterFunc(d.closing, cancel)
-	return limited, func() {
-		stop()
-		cancel()
-	}
+	return database.WithLimit(ctx, d.closing, timeout)
 }
 
 // acquire takes a connection from the pool, and waits for one no longer than database.AcquireTimeout.

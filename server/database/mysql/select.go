@@ -57,13 +57,10 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 	if err != nil {
 		return out, nothing, err
 	}
-	page.Total = -1
-	if plan.Total == database.TotalNone {
+	if page.NeedsNoCount(plan) {
 		return extended, page, nil
 	}
-	if total, ok := page.Shows(plan); ok {
-		page.Total = total
-	} else if err := d.count(ctx, connection, plan, c, &page); err != nil {
+	if err := d.count(ctx, connection, plan, c, &page); err != nil {
 		return out, nothing, err
 	}
 	return extended, page, nil

@@ -61,13 +61,10 @@ func (d *db) run(ctx context.Context, connection *conn, plan *database.Select, c
 	if err != nil {
 		return out, nothing, err
 	}
-	page.Total = -1
-	if plan.Total == database.TotalNone {
+	if page.NeedsNoCount(plan) {
 		return extended, page, nil
 	}
-	if total, ok := page.Shows(plan); ok {
-		page.Total = total
-	} else if page.Total, page.Precision, err = d.count(ctx, connection, plan, c, page); err != nil {
+	if page.Total, page.Precision, err = d.count(ctx, connection, plan, c, page); err != nil {
 		return out, nothing, err
 	}
 	return extended, page, nil
@@ -91,19 +88,7 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 	if total, precision, late, err = d.countSoon(ctx, connection, &capped, c); !late {
 		return total, precision, err
 	}
-	return shown(plan, page), database.TotalIsAtLeast, nil
-}
-
-// shown returns the least number of matching rows, as the page shows it.
-func shown(plan *database.Select, page database.Page) int64 {
-	n := page.Count
-	if page.More {
-		n++
-	}
-	if n > 0 {
-		n += max(plan.Offset, 0)
-	}
-	return int64(n)
+	return page.AtLeast(plan), database.TotalIsAtLeast, nil
 }
 
 // countSoon counts for no longer than database.TotalBudget, and reports whether that was too short.

@@ -131,12 +131,7 @@ func (d *db) limitFor(ctx context.Context, stream *database.Stream) (context.Con
 	if timeout <= 0 {
 		timeout = time.Hour
 	}
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	stop := context.AfterFunc(d.closing, cancel)
-	return limited, func() {
-		stop()
-		cancel()
-	}
+	return database.WithLimit(ctx, d.closing, timeout)
 }
 
 // acquire takes a connection that reads, making the file first if there is none.

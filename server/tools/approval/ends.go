@@ -6,16 +6,22 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
+// ensure returns an approval's entry, and whether it was known: it was not if the call was asked for on another pod. The caller holds the
+// lock.
+func (r *Register) ensure(a *contract.Approval) (e *entry, known bool) {
+	if e, known = r.entries[a.Digest]; !known {
+		e = &entry{Approval: *a}
+		r.entries[a.Digest] = e
+	}
+	return e, known
+}
+
 // executed notes that a call ran by an approval.
 func (r *Register) executed(a *contract.Approval, id string, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.entries[a.Digest]
-	switch {
-	case e == nil: // it was asked for on another pod
-		e = &entry{Approval: *a}
-		r.entries[a.Digest] = e
-	case e.State == contract.ApprovalExecuted && e.Call == id:
+	e, known := r.ensure(a)
+	if known && e.State == contract.ApprovalExecuted && e.Call == id {
 		return
 	}
 	e.Call = id
@@ -47,12 +53,8 @@ func endOf(d *contract.Decision) string {
 func (r *Register) refused(a *contract.Approval, d *contract.Decision) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.entries[a.Digest]
-	switch {
-	case e == nil: // it was asked for on another pod
-		e = &entry{Approval: *a}
-		r.entries[a.Digest] = e
-	case e.State == endOf(d) || e.State == contract.ApprovalWaiting && e.Asked.After(d.Expires):
+	e, known := r.ensure(a)
+	if known && (e.State == endOf(d) || e.State == contract.ApprovalWaiting && e.Asked.After(d.Expires)) {
 		return false
 	}
 	r.refuse(e, d, a.Asked)
