@@ -57,7 +57,7 @@ type ApprovalPolicy struct {
 	Notify *ApprovalNotify `json:"notify,omitempty"`
 }
 
-// ApprovalNotify is a webhook that gets a CloudEvent each time a waiting call comes into another state. Events are signed as those of
+// ApprovalNotify is a webhook. It gets a CloudEvent each time the state of a waiting call changes. Events are signed like those of
 // webhook actions.
 type ApprovalNotify struct {
 	WebhookSpec `json:",inline"`

@@ -153,7 +153,7 @@ type DuckDBSpec struct {
 	// server's user, 65532, or for a group of spec.server.podSecurityContext.
 	// +required
 	Claim DatabaseClaim `json:"claim,omitzero"`
-	// path is what is read of the claim: a database (sales.duckdb), a Parquet or CSV file, or a folder of such files. It is
+	// path is the part of the claim that is read: a database (sales.duckdb), a Parquet or CSV file, or a folder of such files. It is
 	// relative to the claim's root, and has none of the characters $ * ? [ ] { } \. Absent, it is the claim's root itself, a folder.
 	// +optional
 	// +kubebuilder:validation:MinLength=1

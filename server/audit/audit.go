@@ -37,7 +37,7 @@ type Record struct {
 	// Approval is the approval that the call waits for, or by which it ran, and AllowedBy are the people who allowed it.
 	Approval  string
 	AllowedBy []string
-	// Undoes is what an undo takes back: the id of a call, or the time since which it takes changes back.
+	// Undoes is the id of the call that an undo takes back, or the time after which it takes all changes back.
 	Undoes string
 	// DryRun reports whether all was undone on purpose.
 	DryRun bool

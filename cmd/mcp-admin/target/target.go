@@ -38,7 +38,7 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 
 // Database is a database that flags name.
 type Database struct {
-	// SQLite is the path of a file; "" for any other database. DuckDB is what DuckDB reads.
+	// SQLite is the path of a SQLite file, DuckDB the path of files that DuckDB reads; "" for any other database.
 	SQLite, DuckDB string
 	// Secret is the connection as a Secret holds it; nil for a file.
 	Secret map[string][]byte
@@ -81,7 +81,7 @@ func file(path string) (*Database, error) {
 	return &Database{SQLite: path, Engine: contract.EngineSQLite, Name: strings.TrimSuffix(name, filepath.Ext(name))}, nil
 }
 
-// duckDB is what DuckDB reads. Its server looks at the files.
+// duckDB returns the database at a path that DuckDB reads. The server finds out which files are there.
 func duckDB(path string) (*Database, error) {
 	whole, err := filepath.Abs(path)
 	if err == nil {

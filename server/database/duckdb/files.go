@@ -43,7 +43,7 @@ func kindOf(name string) fileKind {
 	return ""
 }
 
-// A source is what one table is read from.
+// A source is the file, or the folder of files, of one table.
 type source struct {
 	// table is the table's name.
 	table string

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// usualMemory is what DuckDB may use if nothing bounds the server's memory.
+	// usualMemory is DuckDB's limit if nothing limits the server's memory, in bytes.
 	usualMemory = 2 << 30
-	// leastMemory is what it needs for anything.
+	// leastMemory is the smallest limit with which DuckDB answers, in bytes.
 	leastMemory = 32 << 20
 )
 

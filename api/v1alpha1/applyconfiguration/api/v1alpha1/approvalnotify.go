@@ -10,7 +10,7 @@ import (
 // ApprovalNotifyApplyConfiguration represents a declarative configuration of the ApprovalNotify type for use
 // with apply.
 //
-// ApprovalNotify is a webhook that gets a CloudEvent each time a waiting call comes into another state. Events are signed as those of
+// ApprovalNotify is a webhook. It gets a CloudEvent each time the state of a waiting call changes. Events are signed like those of
 // webhook actions.
 type ApprovalNotifyApplyConfiguration struct {
 	WebhookSpecApplyConfiguration `json:""`

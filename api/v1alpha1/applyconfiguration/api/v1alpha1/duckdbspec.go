@@ -10,7 +10,7 @@ type DuckDBSpecApplyConfiguration struct {
 	// claim is the PersistentVolumeClaim with the files. The pods mount it read-only, so its files must be readable for the
 	// server's user, 65532, or for a group of spec.server.podSecurityContext.
 	Claim *DatabaseClaimApplyConfiguration `json:"claim,omitempty"`
-	// path is what is read of the claim: a database (sales.duckdb), a Parquet or CSV file, or a folder of such files. It is
+	// path is the part of the claim that is read: a database (sales.duckdb), a Parquet or CSV file, or a folder of such files. It is
 	// relative to the claim's root, and has none of the characters $ * ? [ ] { } \. Absent, it is the claim's root itself, a folder.
 	Path *string `json:"path,omitempty"`
 }
