@@ -123,7 +123,7 @@ type event struct {
 }
 
 // own are lines in which a suite sums up what it tried.
-var own = regexp.MustCompile(`^\s*(agents|approvals|attacks|documents|engines|faults|fewer tools|five minutes|monitoring|not run|oracle|permissions|schemas|times|twins)[:,]`)
+var own = regexp.MustCompile(`^\s*(agents|approvals|attacks|documents|engines|faults|fewer tools|five minutes|monitoring|not run|oracle|permissions|schemas|self-test|times|twins)[:,]`)
 
 // maxFailures is how many lines of what failed are printed.
 const maxFailures = 400

@@ -39,7 +39,7 @@ var everything = []suite{
 	{name: "tokens", about: "the same, of tokens and who has been let in by them", packages: []string{"./controllers"}, args: []string{"-ginkgo.focus-file=" + aboutTokens}},
 	{name: "commands", about: "the program for people, against a server and a cluster", packages: []string{"./cmd/...", "./test/apiserver/..."}},
 	{name: "server", about: "the server and its engines", packages: []string{"./server/..."}},
-	{name: "engines", about: "one suite of behaviour on every engine", packages: []string{"./test/engines"}, more: true},
+	{name: "engines", about: "one suite of behaviour on every engine", packages: []string{"./test/engines", "./test/selftests"}, more: true},
 	{name: "validation", about: "every rule of the kinds, in every way in", packages: []string{"./test/validation"}, more: true},
 	{name: "permissions", about: "random calls in random worlds against an oracle; twin worlds", packages: []string{"./test/permissions"}, more: true},
 	{name: "oracle", about: "random schemas and calls against plain SQL", packages: []string{"./test/oracle"}, more: true},
