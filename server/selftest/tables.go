@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,9 @@ func (t *tables) make(ctx context.Context) error {
 	}
 	if len(before.MissingSchemas) > 0 {
 		return fmt.Errorf("the schema of --schema is not there, or the user may not use it; make it first")
+	}
+	if slices.Contains(before.Sharded, cmp.Or(t.Schema, before.Database)) {
+		return errors.New("the schema's tables lie on several shards, and each needs a rule of its own in the VSchema: name a schema of one shard with --schema, or leave it out: then nothing is written")
 	}
 	var there []string
 	for i, name := range t.SQL.Names {

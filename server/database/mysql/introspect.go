@@ -49,6 +49,8 @@ type introspection struct {
 	numbers map[*database.Column]bool
 	// spread reports whether the rows of a table lie on several shards. ruleless are tables of which nobody says how they do.
 	spread bool
+	// sharded are the schemas whose tables can be spread.
+	sharded []string
 	// gateway reports whether the server is a gateway to others.
 	gateway  bool
 	ruleless map[tableName]bool
@@ -92,7 +94,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	}
 	i.tellBooleans()
 	i.sortTables(s)
-	s.Notes = append(d.notes(), i.notes...)
+	s.Notes, s.Sharded = append(d.notes(), i.notes...), i.sharded
 	d.gateway.Store(i.gateway)
 	d.spread.Store(i.spread)
 	d.told.Store(&i.told)

@@ -27,6 +27,11 @@ func (i *introspection) readShards(ctx context.Context) error {
 		return err
 	}
 	i.gateway = true
+	for name, is := range spread {
+		if is {
+			i.sharded = append(i.sharded, name)
+		}
+	}
 	for name, t := range i.tables {
 		if !spread[name.schema] {
 			continue
