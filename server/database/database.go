@@ -194,6 +194,12 @@ type Error struct {
 	NotBegun bool
 }
 
+// Committed reports whether a transaction that ended so is in the database: without an error, or without a standby that has it, too.
+func Committed(err error) bool {
+	var e *Error
+	return err == nil || errors.As(err, &e) && e.Code == Unconfirmed
+}
+
 // CouldNotBegin reports whether an error says that a transaction could not begin.
 func CouldNotBegin(err error) bool {
 	var e *Error

@@ -162,7 +162,7 @@ func (c *cluster) switchover() {
 // answered. What was answered is there afterwards, and once.
 func TestAFailoverByPatroni(t *testing.T) {
 	if os.Getenv("MCP_TEST_FAILOVERS") == "" {
-		t.Skip("MCP_TEST_FAILOVERS is not set: make test-engines-all sets it")
+		t.Skip("MCP_TEST_FAILOVERS is not set: make test-failovers sets it")
 	}
 	c := startCluster(t)
 	database, plain := harness.On(t, c.direct, script)

@@ -229,7 +229,7 @@ func (t *transaction) tellSteps() (failed error) {
 			p.Record.Changed = 0
 		}
 		t.call.Record.Changed += p.Record.Changed
-		_ = p.TellAudit(call.OutcomeOK)
+		_ = p.TellAudit(t.call.Outcome())
 	}
 	return failed
 }

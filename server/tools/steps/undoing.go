@@ -274,6 +274,6 @@ func (u *undoing) tellAudit() {
 			p.Record.Changed = 0
 		}
 		u.call.Record.Changed += p.Record.Changed
-		_ = p.TellAudit(call.OutcomeOK)
+		_ = p.TellAudit(u.call.Outcome())
 	}
 }
