@@ -70,8 +70,8 @@ func TestTheAuditLineOfACommitThatNoStandbyConfirms(t *testing.T) {
 		{"update_account", `{"id":1,"data":{"balance":1001}}`, []string{"update 1"}},
 		{"update_account", `{"id":1,"data":{"balance":1002},"idempotency_key":"one"}`, []string{"update 1"}},
 		{"update_account", `{"id":1,"data":{"balance":1002},"idempotency_key":"one"}`, []string{"update 0"}}, // the first call did it
-		{"bulk_account", `{"operation":"update","items":[{"id":1,"data":{"balance":1003}},{"id":2,"data":{"balance":1003}}]}`, []string{"bulk 2"}},
-		{"action_account", `{"action":"delete_selected","ids":[10],"confirm":true}`, []string{"action:delete_selected 1"}},
+		{"bulk_account", `{"operation":"update","items":[{"id":1,"data":{"balance":1003}},{"id":2,"data":{"balance":1003}}]}`, []string{"bulk:update 2"}},
+		{"action_account", `{"action":"delete_selected","ids":[3],"confirm":true}`, []string{"action:delete_selected 1"}},
 		{"transact", `{"steps":[{"tool":"update_account","arguments":{"id":1,"data":{"balance":1004}}},{"tool":"update_account","arguments":{"id":2,"data":{"balance":1004}}}]}`,
 			[]string{"update 1", "update 1", "transact 2"}},
 		{"delete_entry", `{"id":3}`, []string{"delete 1"}},
