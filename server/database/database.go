@@ -190,6 +190,9 @@ type Error struct {
 	// Again reports that the transaction failed only because of others that ran at the same time (a serialization
 	// failure, a deadlock), and that all of it was undone. Running it once more may succeed.
 	Again bool
+	// Whole reports, if the code is Uncertain, that the transaction is in the database as a whole or not at all, so that a key in it tells
+	// whether it is.
+	Whole bool
 	// NotBegun reports that the transaction could not begin, which an engine may find out with its first statement.
 	NotBegun bool
 }

@@ -250,7 +250,7 @@ func (c *cluster) killedWhileItCommits(m *movers) {
 	var calling sync.WaitGroup
 	calling.Go(func() {
 		told, err := callTransact(*m.url.Load(), m.arguments(n))
-		if err != nil || told["code"] != "unavailable" || !strings.Contains(fmt.Sprint(told["error"]), "not known") {
+		if err != nil || told["code"] != "unavailable" || !strings.Contains(fmt.Sprint(told["error"]), "not known whether it took hold; if this call has an idempotency_key, send it again as it is") {
 			c.Errorf("got %v, %v", told, err)
 		}
 	})

@@ -3,8 +3,11 @@ package faults
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,7 +46,7 @@ func TestACommitThatNoStandbyConfirms(t *testing.T) {
 	standbys("nobody")
 	for range 2 {
 		told := s.fails("update_account", `{"id":2,"data":{"balance":2000},"idempotency_key":"one"}`, "unavailable")
-		if message := fmt.Sprint(told["error"]); !strings.Contains(message, "did not confirm it") {
+		if message := fmt.Sprint(told["error"]); !strings.Contains(message, "did not confirm it") || !strings.Contains(message, "send it again as it is, and it succeeds once") {
 			t.Fatalf("got %s", message)
 		}
 		s.holds("select balance from account where id = 2", "2000")
@@ -103,6 +106,30 @@ func TestTheAuditLineOfACommitThatNoStandbyConfirms(t *testing.T) {
 		}
 	}
 	s.held("no standby confirms a commit: its audit line tells how many rows were changed")
+}
+
+// A webhook cannot be undone: without a standby that knows of the call, it is not called, and the key can be used again.
+func TestAWebhookThatNoStandbyWouldKnowOf(t *testing.T) {
+	s, standbys := unconfirmed(t)
+	var calls atomic.Int32
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
+	t.Cleanup(hook.Close)
+	s.endpoint.Apply(func(c *contract.Config) {
+		c.Models[0].Actions = []contract.Action{{Name: "ship", Webhook: &contract.Webhook{URL: hook.URL, Timeout: contract.Duration(time.Minute)}}}
+	})
+	standbys("nobody")
+	for _, arguments := range []string{`{"action":"ship","ids":[1]}`, `{"action":"ship","ids":[1],"idempotency_key":"one"}`} {
+		told := s.fails("action_account", arguments, "unavailable")
+		if message := fmt.Sprint(told["error"]); !strings.Contains(message, "it was not made, and nothing was changed") || calls.Load() != 0 {
+			t.Errorf("%s: got %s after %d calls of the webhook", arguments, message, calls.Load())
+		}
+	}
+	standbys("")
+	s.recovers("action_account", `{"action":"ship","ids":[1],"idempotency_key":"one"}`)
+	if again := s.ok("action_account", `{"action":"ship","ids":[1],"idempotency_key":"one"}`); again["replayed"] != true || calls.Load() != 1 {
+		t.Errorf("got %v after %d calls of the webhook, want the first answer after one", again, calls.Load())
+	}
+	s.held("no standby confirms that a webhook is to be called: it is not called")
 }
 
 // The status says so if the endpoint's user does not wait for the standby that the server is to wait for.
