@@ -115,7 +115,7 @@ func TestAWebhookThatNoStandbyWouldKnowOf(t *testing.T) {
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
 	t.Cleanup(hook.Close)
 	s.endpoint.Apply(func(c *contract.Config) {
-		c.Models[0].Actions = []contract.Action{{Name: "ship", Webhook: &contract.Webhook{URL: hook.URL, Timeout: contract.Duration(time.Minute)}}}
+		c.Models[0].Actions = []contract.Action{{Name: "ship", Requires: []string{"change"}, Webhook: &contract.Webhook{URL: hook.URL, Timeout: contract.Duration(time.Minute)}}}
 	})
 	standbys("nobody")
 	for _, arguments := range []string{`{"action":"ship","ids":[1]}`, `{"action":"ship","ids":[1],"idempotency_key":"one"}`} {
