@@ -68,7 +68,7 @@ test: build kube databases ## Run the tests, as any user: a line for each suite 
 	@$(with_databases) $(suites)
 
 .PHONY: test-all
-test-all: test test-rest ## Run all tests
+test-all: test test-rest test-failovers ## Run all tests
 
 .PHONY: test-rest
 test-rest: build kube-cluster helm more-databases ## Run what "make test" leaves out: long suites, whole random tests, other releases, clients from npm, a browser (as root)
@@ -87,10 +87,16 @@ test-attacks: databases ## Attack a server in a process of its own, and read how
 test-engines: more-databases ## Run the data side's behavioural suite on every engine, release and pooler
 	@$(more_databases) $(suites) -rest engines
 
+.PHONY: test-failovers
+test-failovers: databases ## Have agents write while PostgreSQL fails over: by Patroni, to a standby, and behind Pgpool-II
+	@go run ./test/databases install -engine patroni
+	@go run ./test/databases install -engine pgpool-standby
+	@MCP_TEST_FAILOVERS=1 $(with_databases) $(suites) -rest -run 'Patroni|Pgpool|Standby' faults
+
 .PHONY: test-engines-all
-test-engines-all: ## Run it on Pgpool-II as well, on what is built from source (Vitess, on one shard and on two; building takes minutes), and through failovers
+test-engines-all: test-failovers ## Run it on Pgpool-II as well, on what is built from source (Vitess, on one shard and on two; building takes minutes), and through failovers
 	@go run ./test/databases install -all
-	@MCP_TEST_FAILOVERS=1 $(with_databases) $(suites) -rest -run 'Patroni|Pgpool|Standby|Spider' faults
+	@$(with_databases) $(suites) -rest -run Spider faults
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
 .PHONY: test-duckdb

@@ -190,8 +190,17 @@ type Error struct {
 	// Again reports that the transaction failed only because of others that ran at the same time (a serialization
 	// failure, a deadlock), and that all of it was undone. Running it once more may succeed.
 	Again bool
+	// Whole reports, if the code is Uncertain, that the transaction is in the database as a whole or not at all, so that a key in it tells
+	// whether it is.
+	Whole bool
 	// NotBegun reports that the transaction could not begin, which an engine may find out with its first statement.
 	NotBegun bool
+}
+
+// Committed reports whether a transaction that ended so is in the database: without an error, or without a standby that has it, too.
+func Committed(err error) bool {
+	var e *Error
+	return err == nil || errors.As(err, &e) && e.Code == Unconfirmed
 }
 
 // CouldNotBegin reports whether an error says that a transaction could not begin.

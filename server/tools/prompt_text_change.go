@@ -134,7 +134,7 @@ func (t *promptText) inlines(scope access.Scope, ops []*call.Operation) {
 
 // failures says what to do about errors.
 func (t *promptText) failures(m *catalog.Model, ops []*call.Operation) {
-	t.line("When a call about one row fails, nothing of it was kept. Its code says why:")
+	t.line("When a call about one row fails, nothing of it was kept, unless its code is unavailable. The code says why:")
 	t.line("- validation_error: validation_errors names each field and what is wrong with it; correct them all and call again")
 	if offers(ops, "list") {
 		t.line("- not_found: there is no such row that you may see; %s finds ids", t.Tool("list", m))
@@ -145,6 +145,7 @@ func (t *promptText) failures(m *catalog.Model, ops []*call.Operation) {
 	if offers(ops, "delete") {
 		t.line("- protected: other rows keep it from being deleted; the message names their models; ask your user before you delete those")
 	}
+	t.line("- unavailable: if the message says that nothing was changed, try again; else the change may have been made, and the message says what to do")
 	if offers(ops, "history") {
 		t.line("Afterwards %s shows what was changed.", t.Tool("history", m))
 	}

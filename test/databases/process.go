@@ -67,12 +67,13 @@ func alive(file string) bool {
 	return err == nil && syscall.Kill(pid, 0) == nil
 }
 
+// readNumber reads the number in a file. Pgpool-II ends its file with a zero byte.
 func readNumber(path string) (int, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, err
 	}
-	return strconv.Atoi(strings.TrimSpace(string(text)))
+	return strconv.Atoi(strings.TrimRight(string(text), "\n\x00"))
 }
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -162,7 +162,7 @@ func (c *cluster) switchover() {
 // answered. What was answered is there afterwards, and once.
 func TestAFailoverByPatroni(t *testing.T) {
 	if os.Getenv("MCP_TEST_FAILOVERS") == "" {
-		t.Skip("MCP_TEST_FAILOVERS is not set: make test-engines-all sets it")
+		t.Skip("MCP_TEST_FAILOVERS is not set: make test-failovers sets it")
 	}
 	c := startCluster(t)
 	database, plain := harness.On(t, c.direct, script)
@@ -250,7 +250,7 @@ func (c *cluster) killedWhileItCommits(m *movers) {
 	var calling sync.WaitGroup
 	calling.Go(func() {
 		told, err := callTransact(*m.url.Load(), m.arguments(n))
-		if err != nil || told["code"] != "unavailable" || !strings.Contains(fmt.Sprint(told["error"]), "not known") {
+		if err != nil || told["code"] != "unavailable" || !strings.Contains(fmt.Sprint(told["error"]), "not known whether it took hold; if this call has an idempotency_key, send it again as it is") {
 			c.Errorf("got %v, %v", told, err)
 		}
 	})

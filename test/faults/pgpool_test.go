@@ -11,12 +11,13 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// Pgpool-II gives reads to a standby that is behind, but for the applications that it is told of: endpoints read what they wrote.
+// Pgpool-II gives reads to a standby that is behind, but for the applications that it is told of: endpoints read what they wrote. It
+// cannot read a table whose name has a quotation mark.
 func TestReadsThroughPgpool(t *testing.T) {
 	primary, data := folder(t), folder(t)
 	uri := control(t, "start", "-engine", "postgres", "-data", primary)
 	t.Cleanup(func() { control(t, "stop", "-engine", "postgres", "-data", primary) })
-	_, plain := harness.On(t, uri, script)
+	_, plain := harness.On(t, uri, script+`; create table "a""b" (id int primary key, v int); insert into "a""b" values (1, 1)`)
 	through := install(t, "Pgpool-II", "start", "-engine", "pgpool-standby", "-data", data, "-primary", uri)
 	t.Cleanup(func() { control(t, "stop", "-engine", "pgpool-standby", "-data", data) })
 	port, err := os.ReadFile(filepath.Join(data, "port-standby"))
@@ -30,7 +31,14 @@ func TestReadsThroughPgpool(t *testing.T) {
 	s.start(harness.Database{Connection: map[string][]byte{"uri": []byte(through)}}, func(c *contract.Config) {
 		c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_answers"}
 		c.Endpoint.Database.MaxConnections = 8
+		quoted := c.Models[1]
+		quoted.Name, quoted.Table = "quoted", `a"b`
+		c.Models = append(c.Models, quoted)
 	})
+	// Its own look at such a table fails, and then the read that it was for.
+	s.fails("get_quoted", `{"id":1}`, "internal")
+	s.fails("list_quoted", `{}`, "internal")
+	s.ok("get_account", `{"id":1}`)
 	onStandby.settles("select count(*) from mcp_admin_log", "0")
 	onStandby.exec("select pg_wal_replay_pause()")
 	t.Cleanup(func() { onStandby.exec("select pg_wal_replay_resume()") })

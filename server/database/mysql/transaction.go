@@ -65,7 +65,7 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 		}
 		if c.lost && !c.readOnly { // a read-only server says that it did not commit
 			return &database.Error{
-				Code: database.Uncertain, Reason: reasonError, Cause: err,
+				Code: database.Uncertain, Reason: reasonError, Cause: err, Whole: !d.spread.Load(),
 				Message: "the connection to the database broke while the change was being committed; look whether it was",
 			}
 		}

@@ -54,14 +54,14 @@ var fingerprinted = []watched{
 
 // fingerprintValues are by their values: the server and the session, with the settings by which types and constants are written; the
 // roles whose privileges the user has, which is by its own roles and those roles', by owning the database and by being a superuser;
-// and what the wrappers of foreign tables say, which may be anything.
+// what the wrappers of foreign tables say, which may be anything; and whether commits wait for a standby.
 const fingerprintValues = `version(), current_database(), current_user, current_schemas(false)::text,
   (SELECT string_agg(current_setting(s), ' ') FROM unnest('{search_path,quote_all_identifiers,DateStyle,IntervalStyle,TimeZone,` +
 	`extra_float_digits,bytea_output,lc_monetary,standard_conforming_strings,default_text_search_config}'::text[]) s),
   CASE WHEN (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN 'all roles'
        ELSE (SELECT string_agg(oid::text, ' ' ORDER BY oid) FROM pg_catalog.pg_roles WHERE pg_has_role(oid, 'USAGE')) END,
   (SELECT string_agg(f.ftrelid || ' ' || pg_relation_is_updatable(f.ftrelid, true), ' ' ORDER BY f.ftrelid) FROM pg_catalog.pg_foreign_table f
-   JOIN pg_catalog.pg_foreign_server s ON s.oid = f.ftserver JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw WHERE w.fdwhandler <> 0)`
+   JOIN pg_catalog.pg_foreign_server s ON s.oid = f.ftserver JOIN pg_catalog.pg_foreign_data_wrapper w ON w.oid = s.srvfdw WHERE w.fdwhandler <> 0), ` + unawaited
 
 // fingerprintQuery has the fingerprint as one text. The transaction is hashed with the name as seed: hashint8 joins the halves of its
 // number by XOR, so that the changes of two rows could make up for each other.

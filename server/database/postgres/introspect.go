@@ -75,6 +75,9 @@ func (d *db) introspect(ctx context.Context, conn *conn) (*database.Schema, erro
 	d.seen.Store(&seen)
 	d.known.Store(i.known())
 	d.foreign.Store(i.foreign)
+	if !d.settings.ReadOnly {
+		s.Note(unawaitedNote(i.unawaited))
+	}
 	s.Notes = append(d.notes(), s.Notes...)
 	return s, nil
 }
@@ -126,6 +129,8 @@ type introspection struct {
 	partitionedBy map[uint32][]int32
 	// foreign reports whether the database has foreign tables, in any schema.
 	foreign bool
+	// unawaited is what the database says by the query of that name.
+	unawaited string
 }
 
 // known returns the maps in which violations are looked up.
@@ -147,7 +152,8 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 	s := &database.Schema{Engine: "PostgreSQL", HasSchemas: true, SearchPath: schemas}
 	var searchPath []string
 	var foreign bool
-	if err := tx.QueryRow(ctx, databaseQuery).Scan(&s.Version, &s.Database, &searchPath, &foreign); err != nil {
+	var unawaited string
+	if err := tx.QueryRow(ctx, databaseQuery).Scan(&s.Version, &s.Database, &searchPath, &foreign, &unawaited); err != nil {
 		return nil, nil, err
 	}
 	var err error
@@ -167,7 +173,7 @@ func introspect(ctx context.Context, tx pgx.Tx, schemas []string) (*database.Sch
 	}
 	i := &introspection{
 		major: major, tables: map[uint32]*database.Table{}, columns: map[uint32]map[int32]*database.Column{}, outside: map[uint32]bool{},
-		roots: map[uint32]uint32{}, partitionedBy: map[uint32][]int32{}, foreign: foreign,
+		roots: map[uint32]uint32{}, partitionedBy: map[uint32][]int32{}, foreign: foreign, unawaited: unawaited,
 	}
 	if err := i.readTables(ctx, tx, s.SearchPath); err != nil {
 		return nil, nil, err

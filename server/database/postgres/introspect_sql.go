@@ -4,7 +4,7 @@ package postgres
 // the tables that tablesQuery found.
 
 const databaseQuery = `SELECT current_setting('server_version'), current_database(), current_schemas(false)::text[],
-  EXISTS (SELECT FROM pg_catalog.pg_foreign_table)`
+  EXISTS (SELECT FROM pg_catalog.pg_foreign_table), ` + unawaited
 
 // tablesQuery finds the tables of the schemas, and tables outside of them whose foreign keys lead to a table that was
 // found. It asks whether updates (4), inserts (8) or deletions (16) reach a table, also through a rule or trigger; a

@@ -14,6 +14,20 @@ import (
 // with synchronous_commit = off a transaction ends before its changes are on the disk.
 const positionQuery = `SELECT CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_insert_lsn()::text END, current_setting('wal_block_size')`
 
+// unawaited is the user's synchronous_commit if its commits do not wait until a standby has stored them, though the server has standbys
+// to wait for; else an empty text. A server of another make may have neither setting.
+const unawaited = `CASE WHEN current_setting('synchronous_standby_names', true) <> ''
+  AND current_setting('synchronous_commit', true) IN ('off', 'local', 'remote_write') THEN current_setting('synchronous_commit', true) ELSE '' END`
+
+// unawaitedNote is what a status says of such a user; "" if there is nothing to say.
+func unawaitedNote(setting string) string {
+	if setting == "" {
+		return ""
+	}
+	return "its synchronous_commit is " + setting + " for this user, so that calls succeed before a standby of synchronous_standby_names has " +
+		"stored the change, and a failover may lose it: set it to on (ALTER ROLE … SET synchronous_commit = on)"
+}
+
 // replayQuery asks for the end of what was replayed, on a standby.
 const replayQuery = `SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()::text END`
 

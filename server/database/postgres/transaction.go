@@ -128,18 +128,18 @@ func (t *transaction) commit(ctx context.Context) error {
 	}
 	if t.db.mayHaveTaken(err) {
 		t.leave(ctx)
-		return uncertain(err)
+		return t.uncertain(err)
 	}
 	if answered(err) || !t.delivered || s.c != nil && endedByServer(err) {
 		t.leave(ctx) // a row that waited was refused
 		return t.explain(ctx, s, err)
 	}
-	return uncertain(err)
+	return t.uncertain(err)
 }
 
-func uncertain(err error) *database.Error {
+func (t *transaction) uncertain(err error) *database.Error {
 	return &database.Error{
-		Code: database.Uncertain, Reason: contract.ReasonUnreachable, Cause: err,
+		Code: database.Uncertain, Reason: contract.ReasonUnreachable, Cause: err, Whole: !t.db.foreign.Load(),
 		Message: "the connection to the database broke off while the change was being committed; it may or may not have been made",
 	}
 }

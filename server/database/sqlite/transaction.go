@@ -57,7 +57,7 @@ func (d *db) Transact(ctx context.Context, do func(database.Tx) error) error {
 	if err := begun.Commit(); err != nil {
 		if resultCode(err) == sqlite3.SQLITE_IOERR && whole.Err() == nil {
 			return &database.Error{
-				Code: database.Uncertain, Reason: reasonError, Cause: err,
+				Code: database.Uncertain, Reason: reasonError, Cause: err, Whole: true,
 				Message: "the file's volume reported an error while the transaction was being committed",
 			}
 		}

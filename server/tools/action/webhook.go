@@ -108,7 +108,7 @@ func (e *actionCall) client() *webhook.Client {
 // intend writes down what is about to be asked of the webhook. Where that cannot be done, it is not asked.
 func (e *actionCall) intend(p *actionPlan, id string) error {
 	if err := e.journalAll(p, "webhook called, request "+id); err != nil {
-		return err
+		return call.NotDone(err)
 	}
 	return e.call.Settings.Wanted(e.call.Settings.Audit.Write(e.call.Ctx, &audit.Record{
 		Token: e.call.Token.Name(), Subject: e.call.Token.Subject(), Tool: e.call.Op.Name + "_" + e.call.Scope.Model().Name, Model: e.call.Scope.Model().Name,

@@ -158,7 +158,7 @@ func (h *held) Transact(ctx context.Context, within time.Duration, do func(datab
 		return h.judge(tx, changes)
 	})
 	switch {
-	case err == nil && h.used != nil:
+	case h.used != nil && database.Committed(err):
 		h.gate.register.executed(h.used, h.call.ID, h.call.Settings.Now())
 	case h.spent:
 		h.tellItRan()

@@ -65,18 +65,23 @@ func (h *held) Pass(changes []call.Change) (func(bool), error) {
 	if err != nil {
 		return nil, err
 	}
+	giveBack := func() { // if it fails, the approval stays used: nothing is done without another one
+		_ = h.Store.Transact(h.call.Ctx, h.call.Settings.StatementTimeout, func(tx database.Tx) error { return h.giveBack(tx, decision) })
+	}
 	// What is done cannot be undone: that the approval is used up is committed before.
 	err = h.Store.Transact(h.call.Ctx, h.call.Settings.StatementTimeout, func(tx database.Tx) error { return h.use(tx, decision) })
 	if err != nil {
-		return nil, err
+		if database.Committed(err) {
+			giveBack()
+		}
+		return nil, call.NotDone(err)
 	}
 	return func(happened bool) {
 		if happened {
 			h.gate.register.executed(h.used, h.call.ID, h.call.Settings.Now())
 			return
 		}
-		// If this fails, the approval stays used: nothing is done without another one.
-		_ = h.Store.Transact(h.call.Ctx, h.call.Settings.StatementTimeout, func(tx database.Tx) error { return h.giveBack(tx, decision) })
+		giveBack()
 	}, nil
 }
 

@@ -102,6 +102,9 @@ type Call struct {
 	Resumed bool
 	// Uncertain is set if a webhook may have done something though there is no answer.
 	Uncertain bool
+	// Unconfirmed is the error of a transaction that was committed, and that no standby confirmed; else nil. The operation goes on, so
+	// that what it changed is recorded, and the error takes the place of its answer.
+	Unconfirmed error
 	// ChecksItems makes a bulk check its constraints after each item.
 	ChecksItems bool
 	Forgotten   *atomic.Int64
@@ -131,6 +134,23 @@ func (req *Request) TellAudit(outcome string) error {
 		r.Operation = req.Op.Name
 	}
 	return req.Settings.Wanted(req.Settings.Audit.Write(req.Ctx, r))
+}
+
+// Outcome is the outcome of a call whose operation went well.
+func (c *Call) Outcome() string {
+	if c.Unconfirmed != nil {
+		return string(CodeUnavailable)
+	}
+	return OutcomeOK
+}
+
+// Ended takes the error of the call's transaction, and returns it unless the transaction is in the database all the same.
+func (c *Call) Ended(err error) error {
+	if err == nil || !database.Committed(err) {
+		return err
+	}
+	c.Unconfirmed = err
+	return nil
 }
 
 // OutcomeIntent is a record's outcome before something is done.

@@ -55,6 +55,18 @@ func ResultOf(text []byte, err error) Result {
 	return r
 }
 
+// withItsKey begins the advice to repeat a call that may have taken hold.
+const withItsKey = "if this call has an " + KeyName + ", send it again as it is, and "
+
+// NotDone turns the error of what is written down before something that cannot be undone. If no standby has confirmed it, a failover may
+// lose it, so that nothing else was done.
+func NotDone(err error) error {
+	if err == nil || !database.Committed(err) {
+		return err
+	}
+	return Failf(CodeUnavailable, "no standby of the database confirmed that this call was to be made, so it was not made, and nothing was changed; try again in a few seconds")
+}
+
 // tell says a failure of the database in the caller's words.
 func tell(e *database.Error) *ToolError {
 	switch e.Code {
@@ -83,9 +95,13 @@ func tell(e *database.Error) *ToolError {
 	case database.Full:
 		return &ToolError{Code: CodeUnavailable, Message: "the database has no room left, and nothing was changed; whoever administers it must make room before you try again"}
 	case database.Uncertain:
-		return &ToolError{Code: CodeUnavailable, Message: "the connection to the database broke while the change was being committed: it is not known whether it took hold; read the rows before you try again"}
+		message := "the connection to the database broke while the change was being committed: it is not known whether it took hold; "
+		if e.Whole {
+			message += withItsKey + "it happens once; without a key, "
+		}
+		return &ToolError{Code: CodeUnavailable, Message: message + "read the rows before you try again"}
 	case database.Unconfirmed:
-		return &ToolError{Code: CodeUnavailable, Message: "the change was made, but the standby that should have it, too, did not confirm it in time: if the database fails over now, the change may be lost; read the rows before you try again"}
+		return &ToolError{Code: CodeUnavailable, Message: "the change was made, but the standby that should have it, too, did not confirm it in time, and if the database fails over now, it may be lost; " + withItsKey + "it succeeds once a standby has the change; without a key, read the rows before you try again"}
 	case database.Partly:
 		return &ToolError{Code: CodeUnavailable, Message: "the database keeps these rows on several servers, and not all of them committed the change: a part of it stays, and the journal may lack it; read the rows before you do anything else"}
 	}

@@ -30,6 +30,9 @@ type onceCall struct {
 func Run(c *call.Call, raw []byte) ([]byte, error) {
 	answer, err := run(c, raw)
 	if err == nil {
+		err = c.Unconfirmed
+	}
+	if err == nil {
 		return answer, nil
 	}
 	var waits *call.WaitsError
@@ -177,6 +180,7 @@ func (o *onceCall) perform() (answer []byte, err error) {
 	case errors.Is(err, action.ErrAsked):
 		return answer, nil
 	case err != nil:
+		c.Record.Changed = 0 // the operation may have gone well, and was undone with the key
 		if !c.Op.Global {
 			err = write.Explain(c.Scope, err)
 		}

@@ -47,7 +47,10 @@ func (o *onceCall) runWebhook() ([]byte, error) {
 			return o.callWebhook()
 		}
 		if !errors.Is(err, errTaken) {
-			return nil, err
+			if database.Committed(err) {
+				_ = c.Own().Transact(c.Ctx, c.Settings.StatementTimeout, o.release) // as after a call that was not made
+			}
+			return nil, call.NotDone(err)
 		}
 		if answer, err := o.awaitAnswer(); answer != nil || err != nil {
 			return answer, err

@@ -217,6 +217,7 @@ func (t *transaction) answerStep(p *call.Call, s *call.Step) error {
 // tellSteps tells the audit of the steps: of those that changed something, and of what the others read. An error says that the answer may not
 // be shown: what was read has no line.
 func (t *transaction) tellSteps() (failed error) {
+	t.call.Record.Changed = 0 // with a key, all of this may run again
 	for i, p := range t.done {
 		if !p.Op.Writes() {
 			t.call.Rows += p.AnsweredRows()
@@ -229,7 +230,7 @@ func (t *transaction) tellSteps() (failed error) {
 			p.Record.Changed = 0
 		}
 		t.call.Record.Changed += p.Record.Changed
-		_ = p.TellAudit(call.OutcomeOK)
+		_ = p.TellAudit(t.call.Outcome())
 	}
 	return failed
 }

@@ -269,11 +269,12 @@ func (r *reversal) hasFixed(now json.RawMessage) error {
 
 // tellAudit tells the audit of the calls that took changes back.
 func (u *undoing) tellAudit() {
+	u.call.Record.Changed = 0 // with a key, all of this may run again
 	for _, p := range u.parts {
 		if p.DryRun = u.call.DryRun; p.DryRun {
 			p.Record.Changed = 0
 		}
 		u.call.Record.Changed += p.Record.Changed
-		_ = p.TellAudit(call.OutcomeOK)
+		_ = p.TellAudit(u.call.Outcome())
 	}
 }

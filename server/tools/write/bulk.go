@@ -140,7 +140,7 @@ func (b *bulkRun) run(check bool) error {
 	if b.atomic && b.keepProblems() {
 		return errNothingKept
 	}
-	return b.call.DB.Transact(b.call.Ctx, b.call.Settings.StatementTimeout, func(tx database.Tx) error {
+	return b.call.Ended(b.call.DB.Transact(b.call.Ctx, b.call.Settings.StatementTimeout, func(tx database.Tx) error {
 		b.restart()
 		w := &Writer{Req: &b.call.Request, Tx: tx}
 		for i, item := range b.items {
@@ -153,7 +153,7 @@ func (b *bulkRun) run(check bool) error {
 			}
 		}
 		return nil
-	})
+	}))
 }
 
 // writeItem writes one item. What is wrong with the item itself is among the results; any other error ends the bulk.

@@ -80,7 +80,7 @@ func InTransaction(c *call.Call, do func(database.Tx) error) error {
 	if errors.Is(err, ErrDryRun) {
 		return nil
 	}
-	return err
+	return c.Ended(err)
 }
 
 // Savepoint runs a part of a transaction. If it fails, what it changed is undone and nobody is told of it.
