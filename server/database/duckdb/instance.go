@@ -107,7 +107,7 @@ func (i *instance) prepare(ctx context.Context) error {
 	}
 	c := &conn{raw: raw}
 	defer c.Close()
-	for _, statement := range []string{
+	for _, statement := range append([]string{
 		"SET GLOBAL threads = " + strconv.Itoa(max(runtime.GOMAXPROCS(0), 1)),
 		"SET GLOBAL memory_limit = '" + strconv.FormatInt(memory()>>10, 10) + "KiB'",
 		"SET GLOBAL temp_directory = ''", // what has no room in memory is an error, and no file
@@ -117,8 +117,7 @@ func (i *instance) prepare(ctx context.Context) error {
 		"SET GLOBAL allow_persistent_secrets = false",
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL default_null_order = 'nulls_last_on_asc_first_on_desc'",
-		sqltext.MakeDuckDBQuotient,
-	} {
+	}, sqltext.DuckDBMacros...) {
 		if err := c.execute(ctx, statement); err != nil {
 			return err
 		}
