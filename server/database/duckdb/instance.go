@@ -128,7 +128,12 @@ func (i *instance) prepare(ctx context.Context) error {
 		}
 	}
 	for _, s := range i.version.sources {
-		if err := c.execute(ctx, "CREATE VIEW "+identifier(s.table)+" AS SELECT * FROM "+s.reading()); err != nil {
+		view := "CREATE VIEW " + identifier(s.table) + " AS SELECT * FROM " + s.reading()
+		if name := s.unended(); name != "" {
+			view += refused
+			i.notes = append(i.notes, name+noteUnended)
+		}
+		if err := c.execute(ctx, view); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}

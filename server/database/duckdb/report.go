@@ -21,15 +21,17 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 	}
 	c.bind()
 	var reported database.Reported
-	err := d.again(ctx, func(connection *conn) error {
-		extended, told, err := d.report(ctx, connection, c, report, out)
-		if err != nil {
+	var extended []byte
+	err := d.again(ctx, func(connection *conn) (err error) {
+		if extended, reported, err = d.report(ctx, connection, c, report, out); err != nil {
 			return d.explained(ctx, connection, c, nil, err)
 		}
-		out, reported = extended, told
 		return nil
 	})
-	return out, reported, err
+	if err != nil {
+		return out, database.Reported{}, err
+	}
+	return extended, reported, nil
 }
 
 // report runs a report whose statement is built.
