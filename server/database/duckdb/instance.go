@@ -84,7 +84,7 @@ func (d *db) open(ctx context.Context, v *version) (*instance, error) {
 	if v.database {
 		i.catalog = attached
 	}
-	if err := i.prepare(limited); err != nil {
+	if err := i.prepare(limited, d.whole); err != nil {
 		i.closeConnector()
 		if limited.Err() != nil {
 			return nil, d.openError(ctx, err)
@@ -99,8 +99,8 @@ func (d *db) open(ctx context.Context, v *version) (*instance, error) {
 }
 
 // prepare makes the tables known, and then takes from the instance what it needs no more: no statement opens another file, loads an
-// extension or changes a setting after that.
-func (i *instance) prepare(ctx context.Context) error {
+// extension or changes a setting after that. whole are the compressed files that are known to be whole.
+func (i *instance) prepare(ctx context.Context, whole wholeFiles) error {
 	raw, err := i.connector.Connect(ctx)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (i *instance) prepare(ctx context.Context) error {
 	}
 	for _, s := range i.version.sources {
 		view := "CREATE VIEW " + identifier(s.table) + " AS SELECT * FROM " + s.reading()
-		if name := s.unended(); name != "" {
+		if name := s.unended(ctx, whole); name != "" {
 			view += refused
 			i.notes = append(i.notes, name+noteUnended)
 		}

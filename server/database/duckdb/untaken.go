@@ -29,7 +29,7 @@ var faults = []struct {
 	fault database.Fault
 }{
 	{regexp.MustCompile(`^(?:Table|View) with name ([A-Za-z_][A-Za-z0-9_]*)|^Referenced table "([A-Za-z_][A-Za-z0-9_]*)"`), database.NoSuchTable},
-	{regexp.MustCompile(`^Referenced column "([A-Za-z_][A-Za-z0-9_]*)"`), database.NoSuchColumn},
+	{regexp.MustCompile(`^Referenced column "([A-Za-z_][A-Za-z0-9_]*)"|^Table "[A-Za-z_][A-Za-z0-9_]*" does not have a column named "([A-Za-z_][A-Za-z0-9_]*)"`), database.NoSuchColumn},
 	{regexp.MustCompile(`^[A-Za-z ]*Function with name ([A-Za-z_][A-Za-z0-9_]*)|^No function matches the given name and argument types ([A-Za-z_][A-Za-z0-9_]*)`), database.NoSuchFunction},
 }
 
@@ -50,7 +50,7 @@ func faultOf(kind, words string) (fault database.Fault, name string) {
 }
 
 // tellings are the words of DuckDB's about a query that name nothing but what it has, and no text of its own.
-var tellings = regexp.MustCompile(`^[A-Za-z ]+ with name [A-Za-z_][A-Za-z0-9_]* does not exist|^Referenced (column|table) "[A-Za-z_][A-Za-z0-9_]*" not found|^No function matches the given name and argument types '[A-Za-z_][A-Za-z0-9_]*`)
+var tellings = regexp.MustCompile(`^[A-Za-z ]+ with name [A-Za-z_][A-Za-z0-9_]* does not exist|^Referenced (column|table) "[A-Za-z_][A-Za-z0-9_]*" not found|^Table "[A-Za-z_][A-Za-z0-9_]*" does not have a column named "[A-Za-z_][A-Za-z0-9_]*"|^No function matches the given name and argument types '[A-Za-z_][A-Za-z0-9_]*`)
 
 // wordsOf is what DuckDB says of a query, for the log.
 func wordsOf(kind, text string) string {

@@ -50,13 +50,13 @@ func (d duckdb) deviation(w *writer, m *database.Measure) {
 	w.text("CASE WHEN ")
 	w.aggregate(m, "count(", small(whole))
 	w.around(" = ", count, " AND ")
-	w.around("", count, " < "+exactDeviationCount+" THEN sqrt("+duckDBDeviations+"(")
+	w.around("", count, " < "+exactDeviationCount+" THEN sqrt("+duckDBDeviations+"("+strconv.Itoa(2*scale)+", ")
 	w.around("", count, "::HUGEINT")
 	for _, value := range []func(){high, low, product(high, high), product(high, low), product(low, low)} {
 		w.text(", ")
 		w.aggregate(m, "sum(", small(value))
 	}
-	w.text(") / 1e" + strconv.Itoa(2*scale) + " / nullif(")
+	w.text(") / nullif(")
 	w.around("", count, "::DOUBLE * (")
 	w.around("", count, " - 1), 0)) ELSE ")
 	w.around("", doubles, " END")
