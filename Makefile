@@ -94,10 +94,10 @@ test-engines-all: ## Run it on Pgpool-II as well, on what is built from source (
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
 .PHONY: test-duckdb
-test-duckdb: ## Run the reading part of that suite on DuckDB, which needs a C++ compiler
+test-duckdb: ## Run the reading part of that suite, and of random calls, on DuckDB, which needs a C++ compiler
 	@if ! command -v "$$(go env CXX)" > /dev/null; then echo "duckdb: SKIPPED: no test was run, as there is no C++ compiler ($$(go env CXX))"; exit; fi; \
 	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) . && \
-	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) -v -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines | \
+	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) -v -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines github.com/mcp-admin/mcp-admin-operator/test/oracle | \
 		grep -vE '^(=== | *--- (PASS|SKIP))|_test.go:[0-9]+: (nothing in|checks are not|a product of|DuckDB is|the gateway)'
 
 .PHONY: test-schemas
