@@ -17,13 +17,13 @@ import (
 // A CSV file is text without an end of its own: a row that is cut off is a row too, with a shorter last value. So a file whose last line
 // has no end counts as one that is being written, or whose writer was interrupted, and its rows are not read; so does a compressed file that
 // is cut off, of which DuckDB reads what is there. And what was read is answered
-// only if all files are then as they were when they were opened.
+// only if the files are then as they were when they were opened.
 
 const (
 	// unendedMark is the error that a table of such a file ends a query with.
 	unendedMark = "mcp-admin: a file has no end"
-	// refused has a view fail as soon as it is read, though its columns are known.
-	refused = " WHERE error('" + unendedMark + "') IS NULL"
+	// refused has a view fail as soon as it is read, even without a row, though its columns are known.
+	refused = " WHERE (SELECT error('" + unendedMark + "')) IS NULL"
 	// noteUnended follows the name of such a file in a status.
 	noteUnended = " is not read: it has no end, as if it was still being written, or its writer was interrupted. Write files beside, and rename them; if this one is whole, end its last line with a line break."
 	// tellUnended is what a caller is told.
@@ -128,12 +128,13 @@ func zstdEnds(ctx context.Context, f *os.File, size int64) bool {
 	return at == size && ctx.Err() == nil
 }
 
-// isAsItWas reports whether all files of a version are still as they were. A database of DuckDB's own is locked while it is open.
+// isAsItWas reports whether all CSV files of a version are still as they were. A Parquet file has an end without which it is not read, and
+// a database of DuckDB's own is locked while it is open.
 func (v *version) isAsItWas() bool {
-	if v.database {
-		return true
-	}
 	for _, f := range v.files {
+		if kindOf(f.path) != csv {
+			continue
+		}
 		now, err := os.Stat(f.path)
 		if err != nil || !isSameFile(f.info, now) {
 			return false
