@@ -71,7 +71,7 @@ test: build kube databases ## Run the tests, as any user: a line for each suite 
 test-all: test test-rest test-failovers ## Run all tests
 
 .PHONY: test-rest
-test-rest: build kube-cluster helm more-databases ## Run what "make test" leaves out: long suites, whole random tests, other releases, clients from npm, a browser (as root)
+test-rest: build kube-cluster helm more-databases duckdb-if-possible ## Run what "make test" leaves out: long suites, whole random tests, other releases, clients from npm, a browser (as root)
 	@$(more_databases) $(suites) -rest
 
 .PHONY: test-transact
@@ -100,10 +100,10 @@ test-engines-all: test-failovers ## Run it on Pgpool-II as well, on what is buil
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
 .PHONY: test-duckdb
-test-duckdb: ## Run the reading part of that suite on DuckDB, which needs a C++ compiler
+test-duckdb: ## Run the reading part of that suite, and of random calls, on DuckDB, which needs a C++ compiler
 	@if ! command -v "$$(go env CXX)" > /dev/null; then echo "duckdb: SKIPPED: no test was run, as there is no C++ compiler ($$(go env CXX))"; exit; fi; \
 	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) . && \
-	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) -v -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines | \
+	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) -v -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines github.com/mcp-admin/mcp-admin-operator/test/oracle | \
 		grep -vE '^(=== | *--- (PASS|SKIP))|_test.go:[0-9]+: (nothing in|checks are not|a product of|DuckDB is|the gateway)'
 
 .PHONY: test-schemas
@@ -291,6 +291,10 @@ duckdb_test = -count=1 -timeout 30m -tags $(duckdb_tags) -vet=off -ldflags "-s -
 duckdb: ## Build the server and mcp-admin with DuckDB, which needs a C++ compiler
 	@CGO_ENABLED=1 go -C cmd/duckdb build -buildvcs=false -tags $(duckdb_tags) -ldflags "$(version_ldflags)" -o ../../bin/mcp-admin-server-duckdb ./mcp-admin-server
 	@CGO_ENABLED=1 go -C cmd/duckdb build -buildvcs=false -tags $(duckdb_tags) -ldflags "$(version_ldflags)" -o ../../bin/mcp-admin-duckdb ./mcp-admin
+
+.PHONY: duckdb-if-possible
+duckdb-if-possible: # for tests that are skipped without it
+	@if command -v "$$(go env CXX)" > /dev/null; then $(MAKE) duckdb; fi
 
 .PHONY: images
 images: ## Pack the images of the manager, the server and mcp-admin as OCI archives, into dist/images (PLATFORMS=linux/amd64)

@@ -13,14 +13,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
-// The questions of exposures are asked once, beside the calls of agents: one after the other, each for a bounded time, and again only
-// if their exposure or the schema is another one. What fails becomes a note of the model's status. Nothing waits for the answers.
+// The questions of exposures are asked once, beside the calls of agents, and the database is asked once whether it takes their reports:
+// one after the other, each for a bounded time, and again only if their exposure or the schema is another one, or if a report was not taken.
+// What fails becomes a note of the model's status. Nothing waits for the answers.
 
 const (
 	// questionTimeout is how long one question may take.
 	questionTimeout = 10 * time.Second
-	// questionPause is the least time between two rounds. A database that was away is asked again after firstQuestionRetry, and then
-	// more seldom.
+	// questionPause is the least time between two rounds. A database that was away, or does not take a report, is asked again after
+	// firstQuestionRetry, and then more seldom: what a report lacks may lie outside of the schema that is watched.
 	questionPause                         = 5 * time.Second
 	firstQuestionRetry, lastQuestionRetry = 30 * time.Second, 30 * time.Minute
 	// maxQuestionNotes is the most bytes of notes about the questions of all models, maxQuestionNote that of one message.
@@ -32,6 +33,8 @@ type askedModel struct {
 	declared contract.Model
 	schema   *database.Schema
 	notes    []string
+	// untaken reports whether the database does not take one of its reports.
+	untaken bool
 }
 
 // askedModels are the models whose questions were asked, by the UIDs and names of their exposures.
@@ -47,15 +50,16 @@ func (c *core) watchQuestions(ctx context.Context) {
 	retry := firstQuestionRetry
 	var again <-chan time.Time
 	for {
+		repeats := false
 		select {
 		case <-ctx.Done():
 			return
 		case <-c.wakes.questions:
 			retry = firstQuestionRetry
 		case <-again:
-			retry = min(2*retry, lastQuestionRetry)
+			retry, repeats = min(2*retry, lastQuestionRetry), true
 		}
-		asked, answered := c.askNew(ctx)
+		asked, answered := c.askNew(ctx, repeats)
 		again = nil
 		if !answered {
 			again = time.After(jittered(retry))
@@ -71,34 +75,59 @@ func (c *core) watchQuestions(ctx context.Context) {
 	}
 }
 
-// askNew asks the questions of models that are new, or whose schema is. It reports whether there were any, and whether the database
-// answered.
-func (c *core) askNew(ctx context.Context) (asked, answered bool) {
+// askNew asks about models that are new, or whose schema is, and if it repeats about those with reports that were not taken. It reports
+// whether there were any, and whether the database answered and took all reports.
+func (c *core) askNew(ctx context.Context, repeats bool) (asked, answered bool) {
 	c.mu.Lock()
 	s, schema := c.snapshot.Load(), c.schema
 	c.mu.Unlock()
 	if s == nil || len(s.Settings().Database.SessionSettings) > 0 { // policies of the database's own may refuse whom they do not know
 		return false, true
 	}
+	answered = true
 	for i, declared := range s.Config().Models {
-		if len(declared.Questions) == 0 || !s.Models()[i].Served() || c.wasAsked(&declared, schema) {
+		if len(declared.Questions)+len(declared.Reports) == 0 || !s.Models()[i].Served() {
+			continue
+		}
+		known := c.asked(&declared, schema)
+		if known != nil && !(repeats && known.untaken) {
+			answered = answered && !known.untaken
 			continue
 		}
 		asked = true
+		untaken, ok := c.tryReports(ctx, s, i)
+		if !ok {
+			return asked, false
+		}
 		notes, ok := c.ask(ctx, s, i)
 		if !ok {
 			return asked, false
 		}
-		c.noteQuestions(askedModel{declared, schema, notes})
+		answered = answered && len(untaken) == 0
+		c.noteQuestions(askedModel{declared, schema, append(untaken, notes...), len(untaken) > 0})
 	}
-	return asked, true
+	return asked, answered
 }
 
-func (c *core) wasAsked(m *contract.Model, schema *database.Schema) bool {
+// asked is what came of a model's questions on a schema; nil if they were not asked.
+func (c *core) asked(m *contract.Model, schema *database.Schema) *askedModel {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known, ok := c.models.asked.of(m)
-	return ok && known.schema == schema
+	if !ok || known.schema != schema {
+		return nil
+	}
+	return &known
+}
+
+// tryReports asks the database whether it takes the reports of the i-th model of a snapshot; false if it is away.
+func (c *core) tryReports(ctx context.Context, s *snapshot.Snapshot, i int) (notes []string, ok bool) {
+	attempt, cancel := context.WithTimeout(ctx, questionTimeout)
+	defer cancel()
+	err := s.TryReports(attempt, i, func(report, why string) {
+		notes = append(notes, fmt.Sprintf("The report %s cannot be run: %s. Correct its statement in spec.actions, or the database.", report, excerpt.Of(why, maxQuestionNote)))
+	})
+	return notes, err == nil
 }
 
 // ask asks the questions of the i-th model of a snapshot; false if the database is away.

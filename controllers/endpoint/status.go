@@ -165,7 +165,9 @@ func workloadAvailable(s *endpointScope) condition.Finding {
 	case d.Status.ObservedGeneration < d.Generation || d.Status.UpdatedReplicas == 0 || d.Status.UpdatedReplicas < d.Status.Replicas:
 		return condition.Fails(v1alpha1.ReasonRollingOut, "the server's newest pods are not all there yet"+podProblem(s.endpoint, d, s.pods))
 	}
-	if available := deploymentCondition(d, appsv1.DeploymentAvailable); available == nil || available.Status != corev1.ConditionTrue {
+	// A Deployment whose pods end before their successors start calls itself available without any.
+	available := deploymentCondition(d, appsv1.DeploymentAvailable)
+	if available == nil || available.Status != corev1.ConditionTrue || d.Status.AvailableReplicas == 0 {
 		return condition.Fails(v1alpha1.ReasonUnavailable, "too few of the server's pods are available"+podProblem(s.endpoint, d, s.pods))
 	}
 	if problem := s.reports.AuditLinesProblem(); problem != "" && s.endpoint.RequiresAuditLines() {

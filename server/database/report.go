@@ -3,6 +3,8 @@ package database
 import (
 	"context"
 	"strconv"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
 
 // Report is a query that an administrator declared. It runs in a transaction of its own, which only reads and is rolled
@@ -15,6 +17,42 @@ type Report struct {
 	Limit, Offset, MaxBytes, MaxValue int
 	// Stream is as in Select.
 	Stream *Stream
+	// OnlyPrepare has the database say whether it takes the query. No row is read. If it does not take it, the error is Untaken.
+	OnlyPrepare bool
+}
+
+// Fault is what is wrong with a query that an administrator declared.
+type Fault string
+
+// The faults that a database tells.
+const (
+	NoSuchTable    Fault = "it names a table that is not there, or that the database's user may not see"
+	NoSuchColumn   Fault = "it names a column that is not there"
+	NoSuchFunction Fault = "it calls a function that the database does not have, or not for values of these types"
+	WrongSyntax    Fault = "the database does not understand it, as it is not written in the SQL of this database"
+	NotPermitted   Fault = "the database's user may not read all that it names"
+	OtherFault     Fault = "the database does not take it"
+)
+
+// Untaken returns the error about a declared query that a database does not take as it is written. name is what the fault is about, or
+// how the database numbers the fault; "" if that is not known.
+func Untaken(fault Fault, name string, cause error) *Error {
+	message := string(fault)
+	if name != "" {
+		message += " (" + name + ")"
+	}
+	return &Error{Code: Unready, Reason: contract.ReasonDatabaseError, Message: message, Cause: cause}
+}
+
+// explain has a statement tell how it would run.
+const explain = "EXPLAIN "
+
+// Prepared is the text that a database is asked about a report, on an engine whose EXPLAIN does not run what it explains.
+func (r *Report) Prepared(text []byte) []byte {
+	if !r.OnlyPrepare {
+		return text
+	}
+	return append([]byte(explain), text...)
 }
 
 // Reported tells about the rows that a Report wrote.

@@ -134,6 +134,24 @@ func (s *Snapshot) Ask(ctx context.Context, i int, q *contract.Question) (call.R
 	return s.AskQuestion(ctx, s.tokens.Inspector().Reach(s.catalog.Models()[i]), q)
 }
 
+// TryReports has the database say of each report of the i-th model whether it takes its query. untaken is told of those that it does not
+// take; an error ends this, and says that the database cannot be asked now.
+func (s *Snapshot) TryReports(ctx context.Context, i int, untaken func(report, why string)) error {
+	m := s.catalog.Models()[i]
+	scope := s.tokens.Inspector().Reach(m)
+	for _, r := range m.Reports {
+		err := s.TryReport(ctx, scope, r)
+		switch failure := database.AsError(err); {
+		case err == nil:
+		case failure.Code == database.Unready, failure.Code == database.Invalid, failure.Code == database.Refused:
+			untaken(r.Name, failure.Message)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
 // With returns the same models with the tokens of a directory, and with a Config that differs in groups, pods and revisions at
 // most: what takes rights away must not wait until all models were looked at again.
 func (s *Snapshot) With(config *contract.Config, d *access.Directory) *Snapshot {

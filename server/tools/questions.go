@@ -6,6 +6,8 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/action"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
@@ -34,6 +36,11 @@ func (set *Set) AskQuestion(ctx context.Context, scope access.Scope, q *contract
 		return call.Result{}, false
 	}
 	return call.ResultOf(nil, c.AskQuestion(q)), true
+}
+
+// TryReport has the database say whether it takes the query of a report of the scope's model.
+func (set *Set) TryReport(ctx context.Context, scope access.Scope, report *catalog.Report) error {
+	return action.TryReport(set.about(ctx, scope), report)
 }
 
 // questions shows what people ask of a model, as far as the token may.

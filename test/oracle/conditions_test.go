@@ -196,7 +196,7 @@ func (w *world) period(c *column, expression string) (lookup string, argument an
 
 // no is false where a condition stands.
 func (w *world) no() string {
-	if w.engine.Product == harness.PostgreSQL {
+	if w.isPostgreSQL() || w.isDuckDB() {
 		return "false"
 	}
 	return "0"
@@ -265,7 +265,7 @@ func (w *world) part(c *column, expression, lookup, text string) (string, any, s
 	case lookup == "__contains" && w.engine.Product == harness.PostgreSQL:
 		return lookup, part, "coalesce(strpos(" + expression + ", " + literal + ") > 0, false)"
 	case lookup == "__contains":
-		return lookup, part, "coalesce(instr(" + expression + ", " + literal + ") > 0, 0)"
+		return lookup, part, "coalesce(instr(" + expression + ", " + literal + ") > 0, " + w.no() + ")"
 	case lookup == "__endswith":
 		size := map[string]string{harness.SQLite: "length"}[w.engine.Product]
 		if size == "" {
@@ -285,6 +285,8 @@ func (w *world) piece(c *column, expression string, from, to int) string {
 		text = "to_char(" + expression + ", 'YYYY-MM-DD HH24')"
 	case w.isMySQL():
 		text = "date_format(" + expression + ", '%Y-%m-%d %H')"
+	case w.isDuckDB():
+		text = "strftime(" + expression + ", '%Y-%m-%d %H')"
 	}
 	return fmt.Sprintf("substr(%s, %d, %d)", text, from+1, to-from)
 }

@@ -4,6 +4,7 @@
 // test/permissions and test/twins.
 //
 //	make test-permissions
+//	make test-duckdb
 package oracle
 
 import (
@@ -29,7 +30,7 @@ const (
 
 // done counts what was held against SQL, so that a test in which nothing happens is seen.
 var done struct {
-	calls, lists, aggregates, longLists, longAggregates, transacts, refused, undos, computed int
+	calls, lists, aggregates, longLists, longAggregates, transacts, refused, undos, computed, tooWide int
 }
 
 func TestAnswersEqualPlainSQL(t *testing.T) {
@@ -45,16 +46,18 @@ func TestAnswersEqualPlainSQL(t *testing.T) {
 			for i := 0; done.calls < all*(n+1)/len(on) && !t.Failed(); i++ {
 				before := done.calls
 				where := fmt.Sprintf("MCP_TEST_SEED=%d, %s, world %d", seed, engine.Title, i)
-				t.Run(fmt.Sprint("world ", i), func(t *testing.T) { play(t, engine, random, where, i%3 == 2) })
+				t.Run(fmt.Sprint("world ", i), func(t *testing.T) { play(t, engine, random, where, i%3 == 2 && !engine.OnlyReads) })
 				if done.calls == before {
 					return // the engine is not there
 				}
 			}
 		})
 	}
-	fmt.Printf("oracle: on %d engines, %d calls were as plain SQL has it: %d lists (%d of several pages), %d aggregates (%d of more groups than a page), %d of computed values, %d transacts, %d refused as SQL does, %d undos (seed %d)\n",
-		len(on), done.calls, done.lists, done.longLists, done.aggregates, done.longAggregates, done.computed, done.transacts, done.refused, done.undos, seed)
-	if harness.Whole() && done.calls > 2000 && (done.longLists < 50 || done.longAggregates < 20 || done.computed < 200 || done.transacts < 50 || done.refused < 5 || done.undos < 50) {
+	fmt.Printf("oracle: on %d engines, %d calls were as plain SQL has it: %d lists (%d of several pages), %d aggregates (%d of more groups than a page), %d of computed values, %d transacts, %d refused as SQL does, %d undos, %d refused as they need more digits than the engine has (seed %d)\n",
+		len(on), done.calls, done.lists, done.longLists, done.aggregates, done.longAggregates, done.computed, done.transacts, done.refused, done.undos, done.tooWide, seed)
+	tooFewReads := done.longLists < 50 || done.longAggregates < 20 || done.computed < 200 || done.tooWide > done.calls/10
+	tooFewWrites := !on[0].OnlyReads && (done.transacts < 50 || done.refused < 5 || done.undos < 50)
+	if harness.Whole() && done.calls > 2000 && (tooFewReads || tooFewWrites) {
 		t.Error("too little happened for the test to mean anything")
 	}
 }
@@ -81,7 +84,9 @@ func play(t *testing.T, engine harness.Engine, random *rand.Rand, where string, 
 	everything := contract.Token{Namespace: "test", Name: "root", Hashes: []string{contract.HashToken(root)},
 		Rules: []contract.Rule{{Models: []string{"*"}, Verbs: []string{"*"}}}}
 	endpoint := harness.Serve(t, database, models, []contract.Token{everything}, func(c *contract.Config) {
-		c.Endpoint.Audit = &contract.AuditTable{Name: "mcp_admin_log"}
+		if !engine.OnlyReads {
+			c.Endpoint.Audit = &contract.AuditTable{Name: "mcp_admin_log"}
+		}
 	})
 	g := &game{T: t, world: w, endpoint: endpoint, plain: connect(t, engine, plain), where: where}
 	if writes {

@@ -31,7 +31,7 @@ func connect(t *testing.T, engine harness.Engine, plain *sql.DB) *sql.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	set := map[string]string{harness.PostgreSQL: "set time zone 'UTC'", harness.MariaDB: "set time_zone = '+00:00'",
+	set := map[string]string{harness.PostgreSQL: "set time zone 'UTC'", harness.DuckDB.Product: "set time zone 'UTC'", harness.MariaDB: "set time_zone = '+00:00'",
 		harness.MySQL: "set time_zone = '+00:00', sql_mode = replace(@@sql_mode, 'ONLY_FULL_GROUP_BY', '')"}[engine.Product]
 	if set != "" {
 		if _, err := conn.ExecContext(context.Background(), set); err != nil {

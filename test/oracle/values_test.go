@@ -217,6 +217,10 @@ func (w *world) typeOf(c *column) string {
 	return "boolean"
 }
 
+func (w *world) isPostgreSQL() bool { return w.engine.Product == harness.PostgreSQL }
+
+func (w *world) isDuckDB() bool { return w.engine.Product == harness.DuckDB.Product }
+
 func (w *world) isMySQL() bool {
 	return w.engine.Product == harness.MariaDB || w.engine.Product == harness.MySQL
 }
@@ -228,7 +232,7 @@ func (w *world) literal(c *column, v value) string {
 		return "null"
 	case c.kind.isNumber(), c.kind == aTruth:
 		return v.text
-	case c.kind == aMoment && w.engine.Product == harness.PostgreSQL:
+	case c.kind == aMoment && (w.isPostgreSQL() || w.isDuckDB()):
 		return w.typeOf(c) + " '" + v.text + map[string]string{"zone": "+00"}[c.of] + "'"
 	case c.kind == aMoment && w.isMySQL():
 		return "timestamp'" + v.text + "'"

@@ -40,6 +40,8 @@ type db struct {
 	// current is the open instance; nil if there is none. It was looked at last at looked.
 	current *instance
 	looked  time.Time
+	// whole are the compressed files that were found to be whole.
+	whole wholeFiles
 	// size is how many connections there may be.
 	size int
 	// ending are instances that were replaced, until their last call has ended.
@@ -48,7 +50,7 @@ type db struct {
 
 // Open returns the database that the settings lead to. It is opened when it is first asked.
 func Open(settings database.Settings) database.DB {
-	d := &db{settings: settings, size: settings.MaxConnections}
+	d := &db{settings: settings, size: settings.MaxConnections, whole: wholeFiles{}}
 	d.closing, d.close = context.WithCancel(context.Background())
 	return d
 }

@@ -70,7 +70,12 @@ func (d *db) statementError(ctx, limited context.Context, err error) *database.E
 		}
 	case "Out of Memory Error":
 		e.Code, e.Message = database.Invalid, "the answer needs more memory than the server has for it; ask for fewer rows or groups"
-	case conversion, "IO Error", "Invalid Input Error", "Invalid Error", "Serialization Error":
+	case "Invalid Input Error":
+		if strings.Contains(err.Error(), unendedMark) {
+			return errUnended()
+		}
+		e.Cause = unsound{kind, err}
+	case conversion, "IO Error", "Invalid Error", "Serialization Error":
 		e.Cause = unsound{kind, err}
 	}
 	return e

@@ -75,8 +75,13 @@ type file struct {
 // same reports whether two versions are the same files with the same content, as far as the file system tells.
 func (v *version) same(other *version) bool {
 	return slices.EqualFunc(v.files, other.files, func(a, b file) bool {
-		return a.path == b.path && os.SameFile(a.info, b.info) && a.info.Size() == b.info.Size() && a.info.ModTime().Equal(b.info.ModTime())
+		return a.path == b.path && isSameFile(a.info, b.info)
 	})
+}
+
+// isSameFile reports whether a file is the same with the same content, as far as the file system tells.
+func isSameFile(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 var (

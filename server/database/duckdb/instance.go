@@ -84,7 +84,7 @@ func (d *db) open(ctx context.Context, v *version) (*instance, error) {
 	if v.database {
 		i.catalog = attached
 	}
-	if err := i.prepare(limited); err != nil {
+	if err := i.prepare(limited, d.whole); err != nil {
 		i.closeConnector()
 		if limited.Err() != nil {
 			return nil, d.openError(ctx, err)
@@ -99,15 +99,15 @@ func (d *db) open(ctx context.Context, v *version) (*instance, error) {
 }
 
 // prepare makes the tables known, and then takes from the instance what it needs no more: no statement opens another file, loads an
-// extension or changes a setting after that.
-func (i *instance) prepare(ctx context.Context) error {
+// extension or changes a setting after that. whole are the compressed files that are known to be whole.
+func (i *instance) prepare(ctx context.Context, whole wholeFiles) error {
 	raw, err := i.connector.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	c := &conn{raw: raw}
 	defer c.Close()
-	for _, statement := range []string{
+	for _, statement := range append([]string{
 		"SET GLOBAL threads = " + strconv.Itoa(max(runtime.GOMAXPROCS(0), 1)),
 		"SET GLOBAL memory_limit = '" + strconv.FormatInt(memory()>>10, 10) + "KiB'",
 		"SET GLOBAL temp_directory = ''", // what has no room in memory is an error, and no file
@@ -117,8 +117,7 @@ func (i *instance) prepare(ctx context.Context) error {
 		"SET GLOBAL allow_persistent_secrets = false",
 		"SET GLOBAL TimeZone = 'UTC'",
 		"SET GLOBAL default_null_order = 'nulls_last_on_asc_first_on_desc'",
-		sqltext.MakeDuckDBQuotient,
-	} {
+	}, sqltext.DuckDBMacros...) {
 		if err := c.execute(ctx, statement); err != nil {
 			return err
 		}
@@ -129,7 +128,12 @@ func (i *instance) prepare(ctx context.Context) error {
 		}
 	}
 	for _, s := range i.version.sources {
-		if err := c.execute(ctx, "CREATE VIEW "+identifier(s.table)+" AS SELECT * FROM "+s.reading()); err != nil {
+		view := "CREATE VIEW " + identifier(s.table) + " AS SELECT * FROM " + s.reading()
+		if name := s.unended(ctx, whole); name != "" {
+			view += refused
+			i.notes = append(i.notes, name+noteUnended)
+		}
+		if err := c.execute(ctx, view); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}

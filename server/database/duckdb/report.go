@@ -3,10 +3,7 @@ package duckdb
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
@@ -24,15 +21,17 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 	}
 	c.bind()
 	var reported database.Reported
-	err := d.again(ctx, func(connection *conn) error {
-		extended, told, err := d.report(ctx, connection, c, report, out)
-		if err != nil {
+	var extended []byte
+	err := d.again(ctx, func(connection *conn) (err error) {
+		if extended, reported, err = d.report(ctx, connection, c, report, out); err != nil {
 			return d.explained(ctx, connection, c, nil, err)
 		}
-		out, reported = extended, told
 		return nil
 	})
-	return out, reported, err
+	if err != nil {
+		return out, database.Reported{}, err
+	}
+	return extended, reported, nil
 }
 
 // report runs a report whose statement is built.
@@ -43,10 +42,16 @@ func (d *db) report(ctx context.Context, connection *conn, c *call, report *data
 	query := "(" + string(c.SQL.Text) + "\n) AS report"
 	columns, err := connection.columns(limited, "SELECT * FROM "+query+" LIMIT 0", c.Args)
 	if err != nil {
-		if why := cannotRun(err); why != nil && ctx.Err() == nil && d.knows(connection.of) {
-			return out, database.Reported{}, why
+		if fault := untaken(err); fault != nil && ctx.Err() == nil && d.knows(connection.of) {
+			if !report.OnlyPrepare {
+				fault.Message = cannotRun
+			}
+			return out, database.Reported{}, fault
 		}
 		return out, database.Reported{}, d.statementError(ctx, limited, err)
+	}
+	if report.OnlyPrepare {
+		return out, database.Reported{}, nil
 	}
 	plan := report.Plan(columns)
 	c.Row.Prepare(values{}, plan.Output, plan.MaxValue, plan.Form)
@@ -63,32 +68,6 @@ func (d *db) report(ctx context.Context, connection *conn, c *call, report *data
 func (d *db) knows(i *instance) bool {
 	seen := d.seen.Load()
 	return seen == nil || seen.same(i.version)
-}
-
-// cannotRun is the error about a query that DuckDB does not take as it is written; nil if it is another.
-func cannotRun(err error) *database.Error {
-	kind := failure(err).Error()
-	if !slices.Contains([]string{"Catalog Error", "Binder Error", "Parser Error", "Syntax Error", "Permission Error", "Not implemented Error"}, kind) {
-		return nil
-	}
-	return &database.Error{
-		Code: database.Unready, Reason: reasonError, Cause: errors.New(kind + wordsOf(kind, err.Error())),
-		Message: "the report cannot be run as it is written, and trying again will not help; whoever administers the endpoint finds the cause in its log",
-	}
-}
-
-// tellings are the words of DuckDB's about a query that name nothing but what it has, and no text of its own.
-var tellings = regexp.MustCompile(`^[A-Za-z ]+ with name [A-Za-z_][A-Za-z0-9_]* does not exist|^Referenced (column|table) "[A-Za-z_][A-Za-z0-9_]*" not found|^No function matches the given name and argument types '[A-Za-z_][A-Za-z0-9_]*`)
-
-// wordsOf is what DuckDB says of a query, for the log.
-func wordsOf(kind, text string) string {
-	if kind == "Permission Error" {
-		return ": it may open no file, and change no setting"
-	}
-	if told := tellings.FindString(strings.TrimPrefix(text, kind+": ")); told != "" {
-		return ": " + strings.ReplaceAll(told, "'", "")
-	}
-	return ""
 }
 
 // reading is the statement that reads the rows of a query with columns.

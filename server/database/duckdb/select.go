@@ -62,10 +62,9 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 		return out, nothing, err
 	}
 	var page database.Page
+	var extended []byte
 	err := d.again(ctx, func(connection *conn) (err error) {
-		var extended []byte
 		if extended, page, err = d.selectOn(ctx, connection, plan, c, out); err == nil {
-			out = extended
 			return nil
 		}
 		return d.explained(ctx, connection, c, plan.From.Base(), err)
@@ -73,14 +72,14 @@ func (d *db) Select(ctx context.Context, plan *database.Select, out []byte) ([]b
 	if err != nil {
 		return out, nothing, err
 	}
-	return out, page, nil
+	return extended, page, nil
 }
 
 // mostAttempts bounds how often a statement runs if each time the files were replaced meanwhile.
 const mostAttempts = 3
 
-// again takes a connection and does something with it; once more if that fails and the files are others by then: DuckDB opens a file
-// again by its name while it reads.
+// again takes a connection and does something with it; once more if the files are others by then: DuckDB opens a file again by its name
+// whenever it reads, and may have read what is half written.
 func (d *db) again(ctx context.Context, do func(*conn) error) error {
 	for attempt := 1; ; attempt++ {
 		connection, err := d.acquire(ctx)
@@ -90,7 +89,7 @@ func (d *db) again(ctx context.Context, do func(*conn) error) error {
 		of := connection.of
 		err = do(connection)
 		connection.release()
-		if err == nil || !mayComeOfFiles(err) || !d.isReplaced(of) {
+		if err == nil && of.version.isAsItWas() || err != nil && !mayComeOfFiles(err) || !d.isReplaced(of) {
 			return err
 		}
 		if attempt == mostAttempts {

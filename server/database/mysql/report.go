@@ -22,6 +22,9 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 		if err := c.bind(); err != nil {
 			return err
 		}
+		if report.OnlyPrepare {
+			return d.onlyPrepare(ctx, connection, c)
+		}
 		if err := d.exec(ctx, connection, "START TRANSACTION READ ONLY"); err != nil {
 			return err
 		}

@@ -24,6 +24,7 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 	if err := c.params.encode(c.sql.Args); err != nil {
 		return out, database.Reported{}, err
 	}
+	c.sql.Text = report.Prepared(c.sql.Text)
 	tracing.Statement(ctx, c.sql.Text)
 	for again := false; ; again = true {
 		extended, reported, err := d.tryReport(ctx, report, c, out)
@@ -52,6 +53,8 @@ func (d *db) tryReport(ctx context.Context, report *database.Report, c *call, ou
 	switch {
 	case err == nil:
 		return out, reported, nil
+	case report.OnlyPrepare && untaken(err) != nil:
+		return nil, database.Reported{}, untaken(err)
 	case d.died(ctx, pooled):
 		return nil, database.Reported{}, &retryable{err}
 	}

@@ -15,6 +15,7 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 	if err := c.SQL.BuildDeclared(dialect, report.Statement); err != nil {
 		return out, database.Reported{}, err
 	}
+	c.SQL.Text = report.Prepared(c.SQL.Text)
 	tracing.Statement(ctx, c.SQL.Text)
 	if err := c.bind(toCompare); err != nil {
 		return out, database.Reported{}, err
@@ -39,6 +40,9 @@ func (d *db) Report(ctx context.Context, report *database.Report, out []byte) ([
 		return read(rows)
 	})
 	if err != nil {
+		if e := untaken(err); e != nil && report.OnlyPrepare {
+			return out, database.Reported{}, e
+		}
 		return out, database.Reported{}, d.statementError(ctx, limited, err)
 	}
 	return extended, reported, nil

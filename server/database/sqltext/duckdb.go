@@ -8,7 +8,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// DuckDB is the dialect of DuckDB, which is only read. Its instance needs the macro DuckDBQuotient, and NULLs behind all values in an
+// DuckDB is the dialect of DuckDB, which is only read. Its instance needs the macros DuckDBMacros, and NULLs behind all values in an
 // ascending order.
 //
 // Values are bound as texts and cast to the type that they are compared in, but for booleans, floats and bytes: the driver takes none of
@@ -17,15 +17,6 @@ var DuckDB Dialect = duckdb{}
 
 // What they have in common is PostgreSQL's.
 type duckdb struct{ postgresql }
-
-// DuckDBQuotient is the name of a macro of two HUGEINTs: the first divided by the second, as a DECIMAL of 12 digits behind the point, for
-// a dividend that was multiplied by 10 to the power of 12. Halves are rounded away from zero, and it is NULL if the divisor is 0. DuckDB
-// itself divides as doubles.
-const DuckDBQuotient = "memory.main.mcp_quotient"
-
-// MakeDuckDBQuotient makes the macro.
-const MakeDuckDBQuotient = "CREATE MACRO " + DuckDBQuotient + `(dividend, divisor) AS CASE WHEN divisor = 0 THEN NULL
-  ELSE (CASE WHEN (dividend < 0) = (divisor < 0) THEN 1 ELSE -1 END * ((abs(dividend) * 2 + abs(divisor)) // (abs(divisor) * 2)))::DECIMAL(38,0) * 0.000000000001::DECIMAL(38,12) END`
 
 // mostDuckDBDigits are the digits of DuckDB's widest decimal.
 const mostDuckDBDigits = 38

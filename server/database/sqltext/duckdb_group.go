@@ -120,7 +120,7 @@ type exactTerm struct {
 // quotient divides whole numbers: both are multiplied by the same power of 10.
 func (duckdb) quotient(w *writer, dividend, divisor exactTerm) {
 	shift := database.QuotientDigits + divisor.scale - dividend.scale
-	w.text(DuckDBQuotient + "(")
+	w.text(duckDBQuotient + "(")
 	wholeDecimal(w, dividend, shift)
 	w.text(", ")
 	wholeDecimal(w, divisor, -shift)

@@ -11,11 +11,14 @@ func (d duckdb) wideNumber(w *writer, c *database.Column) {
 	w.around("", func() { d.number(w, c) }, "::"+duckdbExact(mostDuckDBDigits, max(c.Scale, 0)))
 }
 
-// The bounds below which a deviation is computed of exact sums: of a value without its point, and of the greatest product.
+// The bounds of an exact deviation: of a value without its point, and of the number of values.
 const (
-	exactDeviationValue   = "1000000000000000::HUGEINT"
-	exactDeviationProduct = "1e37"
+	exactDeviationValue = "9223372036854775808::HUGEINT"
+	exactDeviationCount = "1000000000"
 )
+
+// limb is what the two parts of a value are cut at, so that the squares of both have room.
+const limb = "4294967296::HUGEINT"
 
 // deviation of exact numbers is computed in doubles only at the end, from exact sums, as on every engine: if these have room.
 func (d duckdb) deviation(w *writer, m *database.Measure) {
@@ -31,27 +34,29 @@ func (d duckdb) deviation(w *writer, m *database.Measure) {
 	whole := func() { wholeDecimal(w, exactTerm{func() { w.column(c) }, scale}, 0) }
 	small := func(value func()) func() {
 		return func() {
-			w.around("CASE WHEN abs(", whole, ") < "+exactDeviationValue+" THEN ")
+			w.around("CASE WHEN abs(", whole, ") <= "+exactDeviationValue+" THEN ")
 			w.around("", value, " END")
 		}
 	}
-	squares := func() {
-		w.aggregate(m, "sum(", small(func() {
-			w.around("", whole, " * ")
-			whole()
-		}))
+	high := func() { w.around("(", whole, " // "+limb+")") }
+	low := func() { w.around("(", whole, " % "+limb+")") }
+	product := func(a, b func()) func() {
+		return func() {
+			w.around("", a, " * ")
+			b()
+		}
 	}
-	sum := func() { w.aggregate(m, "sum(", small(whole)) }
 	count := func() { w.ofColumn(m, "count(") }
 	w.text("CASE WHEN ")
 	w.aggregate(m, "count(", small(whole))
 	w.around(" = ", count, " AND ")
-	w.around("", count, "::DOUBLE * ")
-	w.around("", squares, "::DOUBLE < "+exactDeviationProduct+" THEN sqrt((")
-	w.around("", count, " * ")
-	w.around("", squares, " - ")
-	w.around("", sum, " * ")
-	w.around("", sum, ")::DOUBLE / 1e"+strconv.Itoa(2*scale)+" / nullif(")
+	w.around("", count, " < "+exactDeviationCount+" THEN sqrt("+duckDBDeviations+"("+strconv.Itoa(2*scale)+", ")
+	w.around("", count, "::HUGEINT")
+	for _, value := range []func(){high, low, product(high, high), product(high, low), product(low, low)} {
+		w.text(", ")
+		w.aggregate(m, "sum(", small(value))
+	}
+	w.text(") / nullif(")
 	w.around("", count, "::DOUBLE * (")
 	w.around("", count, " - 1), 0)) ELSE ")
 	w.around("", doubles, " END")

@@ -85,6 +85,12 @@ func report(c *call.Call, a *reportArguments) ([]byte, error) {
 	return answerReport(declared, plan, rows, reported, &ends)
 }
 
+// TryReport has the database say whether it takes the query of a report. No row is read, and each parameter is NULL.
+func TryReport(c *call.Call, declared *catalog.Report) error {
+	_, _, err := c.Reports.Report(c.Ctx, &database.Report{Statement: bindReport(c, declared, parameters{}), OnlyPrepare: true}, nil)
+	return err
+}
+
 // answerReport puts the answer around a report's rows.
 func answerReport(declared *catalog.Report, plan *database.Report, rows []byte, reported database.Reported, end *call.Ending) ([]byte, error) {
 	answer := call.AppendJSON([]byte(`{"report":`), declared.Name)
