@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // add writes a text at the end of a file.
@@ -32,6 +34,7 @@ func TestARowThatIsHalfWrittenIsNotAnswered(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "item.csv")
 	add(t, file, "id,name\n1,whole\n2,ha")
+	changed(t, file, time.Hour) // from now on: no pause of this test is a quiet minute
 	e, token := serve(t, folder, "item")
 	for _, c := range []struct{ tool, arguments string }{
 		{"list_item", `{}`}, {"get_item", `{"id":1}`}, {"aggregate_item", `{"measures":{"n":{"count":"*"}}}`}, {"list_item", `{"filters":{"name__startswith":"h"},"total":"exact"}`},
@@ -42,11 +45,47 @@ func TestARowThatIsHalfWrittenIsNotAnswered(t *testing.T) {
 		}
 	}
 	schema, err := open(t, folder, time.Minute).Introspect(t.Context())
-	if err != nil || len(schema.Tables) != 1 || len(schema.Notes) != 1 || !strings.Contains(schema.Notes[0], "item.csv is not read: it has no end") {
+	if err != nil || len(schema.Tables) != 1 || len(schema.Notes) != 1 || !strings.Contains(schema.Notes[0], "item.csv is not read until it has not changed for a minute") {
 		t.Errorf("the schema is %+v (%v)", schema, err)
 	}
 	add(t, file, "lf\n")
 	eventually(t, e, token, "list_item", `{}`, `[{"id":1,"name":"whole"},{"id":2,"name":"half"}]`)
+}
+
+// changed has a file be one that was changed last at some time from now.
+func changed(t *testing.T, file string, from time.Duration) {
+	t.Helper()
+	if at := time.Now().Add(from); os.Chtimes(file, at, at) != nil {
+		t.Fatal("the time of the file cannot be set")
+	}
+}
+
+// Many programs write no line break at the end of a file.
+func TestAFileWithoutALastLineBreakIsReadOnceItIsQuiet(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "item.csv")
+	add(t, file, "id,name\n1,first\n2,last")
+	changed(t, file, time.Hour)
+	d := open(t, folder, time.Minute)
+	if schema, err := d.Introspect(t.Context()); err != nil || len(schema.Notes) != 1 {
+		t.Fatalf("a file that was just written: %+v, %v", schema, err)
+	}
+	changed(t, file, -time.Hour)
+	if is, err := d.(database.Watched).Unchanged(t.Context()); is || err != nil {
+		t.Errorf("nothing has changed (%v)", err)
+	}
+	e, token := serve(t, folder, "item")
+	eventually(t, e, token, "list_item", `{}`, `[{"id":1,"name":"first"},{"id":2,"name":"last"}]`)
+}
+
+// A file that nobody touches becomes whole by time alone.
+func TestAFileWithoutALastLineBreakSettles(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "item.csv")
+	add(t, file, "id,name\n1,first\n2,last")
+	changed(t, file, 3*time.Second-time.Minute)
+	e, token := serve(t, folder, "item")
+	eventually(t, e, token, "list_item", `{}`, `[{"id":1,"name":"first"},{"id":2,"name":"last"}]`)
 }
 
 // wholeRow is what the name of each row is in a file that grows.

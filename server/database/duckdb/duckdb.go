@@ -82,7 +82,7 @@ func (d *db) instance(ctx context.Context) (*instance, error) {
 	if err != nil {
 		return nil, d.unreachable(err)
 	}
-	if d.current != nil && d.current.version.same(now) {
+	if d.current != nil && d.current.version.holds(now) {
 		d.looked = time.Now()
 		return d.current, nil
 	}
@@ -147,7 +147,7 @@ func (d *db) Unchanged(context.Context) (bool, error) {
 		return false, nil
 	}
 	now, err := look(d.settings.DuckDBPath)
-	return err == nil && seen.same(now), err
+	return err == nil && seen.holds(now), err
 }
 
 // Close implements database.DB.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // mostFiles bounds the files of a folder that are looked at.
@@ -64,6 +65,13 @@ type version struct {
 	files []file
 	// notes are sentences about what is not served.
 	notes []string
+	// settles is when the next file without an end counts as whole, unless it changes before; zero if there is none.
+	settles time.Time
+}
+
+// holds reports whether what was found of a version is still so, if the files are now those of another one.
+func (v *version) holds(now *version) bool {
+	return v.same(now) && (v.settles.IsZero() || time.Now().Before(v.settles))
 }
 
 // A file is one file that is read, as it was when it was looked at.

@@ -129,9 +129,9 @@ func (i *instance) prepare(ctx context.Context, whole wholeFiles) error {
 	}
 	for _, s := range i.version.sources {
 		view := "CREATE VIEW " + identifier(s.table) + " AS SELECT * FROM " + s.reading()
-		if name := s.unended(ctx, whole); name != "" {
+		if note := i.version.unended(ctx, s, whole); note != "" {
 			view += refused
-			i.notes = append(i.notes, name+noteUnended)
+			i.notes = append(i.notes, note)
 		}
 		if err := c.execute(ctx, view); err != nil {
 			if ctx.Err() != nil {

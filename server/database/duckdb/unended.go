@@ -10,14 +10,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// A CSV file is text without an end of its own: a row that is cut off is a row too, with a shorter last value. So a file whose last line
-// has no end counts as one that is being written, or whose writer was interrupted, and its rows are not read; so does a compressed file that
-// is cut off, of which DuckDB reads what is there. And what was read is answered
-// only if the files are then as they were when they were opened.
+// A CSV file is text without an end of its own: a row that is cut off is a row too, with a shorter last value. Many programs write no line
+// break at the end (RFC 4180 allows it), so that nothing but time tells such a file from one that is being written: its rows are read once it
+// has been left alone for a while. A compressed file that is cut off, of which DuckDB reads what is there, is never read. And what was read is
+// answered only if the files are then as they were when they were opened.
 
 const (
 	// unendedMark is the error that a table of such a file ends a query with.
@@ -25,20 +26,35 @@ const (
 	// refused has a view fail as soon as it is read, even without a row, though its columns are known.
 	refused = " WHERE (SELECT error('" + unendedMark + "')) IS NULL"
 	// noteUnended follows the name of such a file in a status.
-	noteUnended = " is not read: it has no end, as if it was still being written, or its writer was interrupted. Write files beside, and rename them; if this one is whole, end its last line with a line break."
+	noteUnended = " is not read until it has not changed for a minute: its last line has no end, as if it was still being written. Write files beside, and rename them; or end the last line with a line break."
+	// noteCutOff follows the name of a compressed file.
+	noteCutOff = " is not read: it is cut off, as if it was still being written, or its writer was interrupted. Write files beside, and rename them."
+	// quiet is how long a file whose last line has no end must not have changed to count as whole.
+	quiet = time.Minute
 	// tellUnended is what a caller is told.
 	tellUnended = "a file that this call needs is being written, or was not written to its end; try again in a few seconds, and if that does not help, whoever administers the endpoint finds the file in the endpoint's status"
 )
 
-// unended is the name of a file of the source that has no end; "" if there is none.
-func (s source) unended(ctx context.Context, known wholeFiles) string {
+// unended says of a file of the source that has no end that it is not read; "" if there is none. If time alone may tell that it is whole, the
+// version knows until when.
+func (v *version) unended(ctx context.Context, s source, known wholeFiles) string {
 	if s.kind != csv {
 		return ""
 	}
 	for _, path := range s.files {
-		if !known.has(ctx, path) {
-			return filepath.Base(path)
+		f, err := os.Open(path)
+		if err != nil {
+			continue // DuckDB judges it
 		}
+		note, until := known.unended(ctx, f)
+		_ = f.Close() // it was only read
+		if note == "" {
+			continue
+		}
+		if !until.IsZero() && (v.settles.IsZero() || until.Before(v.settles)) {
+			v.settles = until
+		}
+		return filepath.Base(path) + note
 	}
 	return ""
 }
@@ -46,29 +62,29 @@ func (s source) unended(ctx context.Context, known wholeFiles) string {
 // wholeFiles are the compressed files that were found to be whole, as they were then: to see that, one has to read all of them.
 type wholeFiles map[string]os.FileInfo
 
-// has reports whether a CSV file has its end. A file that is empty or cannot be read is for DuckDB to judge.
-func (known wholeFiles) has(ctx context.Context, path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
+// unended is what a note says of a CSV file without an end, and when it will count as whole, if time tells; "" if it has its end. An empty
+// file is for DuckDB to judge.
+func (known wholeFiles) unended(ctx context.Context, f *os.File) (note string, until time.Time) {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
-		return true
+		return "", until
 	}
-	isWhole := map[string]func(context.Context, *os.File, int64) bool{".gz": gzipEnds, ".zst": zstdEnds}[strings.ToLower(filepath.Ext(path))]
+	isWhole := map[string]func(context.Context, *os.File, int64) bool{".gz": gzipEnds, ".zst": zstdEnds}[strings.ToLower(filepath.Ext(f.Name()))]
 	if isWhole == nil {
-		return lineEnds(f, info.Size())
+		until = info.ModTime().Add(quiet)
+		if lineEnds(f, info.Size()) || !time.Now().Before(until) {
+			return "", time.Time{}
+		}
+		return noteUnended, until
 	}
-	if before := known[path]; before != nil && isSameFile(before, info) {
-		return true
+	if before := known[f.Name()]; before != nil && isSameFile(before, info) {
+		return "", until
 	}
 	if !isWhole(ctx, f, info.Size()) {
-		return false
+		return noteCutOff, until
 	}
-	known[path] = info
-	return true
+	known[f.Name()] = info
+	return "", until
 }
 
 // lineEnds reports whether a file ends with the end of a line.

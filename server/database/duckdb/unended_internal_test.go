@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // packed is "1,a\n" as Zstandard's own program writes it, with a checksum.
@@ -28,21 +29,35 @@ func TestAFileWithoutItsEndIsKnown(t *testing.T) {
 		{"a.csv.gz", zipped.Bytes(), true}, {"a.csv.gz", zipped.Bytes()[:zipped.Len()-1], false}, {"a.csv.gz", zipped.Bytes()[:zipped.Len()/2], false},
 		{"a.csv.gz", zipped.Bytes()[:5], false}, {"a.csv.zst", packed, true}, {"a.csv.zst", twice, true}, {"a.csv.zst", []byte("no frame"), false},
 	} {
-		path := filepath.Join(t.TempDir(), c.name)
-		if err := os.WriteFile(path, c.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := (wholeFiles{}).has(t.Context(), path); got != c.want {
+		if got := hasItsEnd(t, c.name, c.content); got != c.want {
 			t.Errorf("%s of %d bytes has its end: %v, want %v", c.name, len(c.content), got, c.want)
 		}
 	}
 	for cut := 1; cut < len(packed); cut++ {
-		path := filepath.Join(t.TempDir(), "a.csv.zst")
-		if err := os.WriteFile(path, twice[:len(twice)-cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if (wholeFiles{}).has(t.Context(), path) {
+		if hasItsEnd(t, "a.csv.zst", twice[:len(twice)-cut]) {
 			t.Errorf("a file that lacks %d bytes has its end", cut)
 		}
 	}
+}
+
+// hasItsEnd writes a file that is never quiet, and reports whether it has its end.
+func hasItsEnd(t *testing.T, name string, content []byte) bool {
+	t.Helper()
+	path, later := filepath.Join(t.TempDir(), name), time.Now().Add(time.Hour)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, later, later); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	note, until := wholeFiles{}.unended(t.Context(), f)
+	if note == noteUnended && until.Before(later) || note != noteUnended && !until.IsZero() {
+		t.Errorf("%s: %q, and it counts as whole from %v on", name, note, until)
+	}
+	return note == ""
 }

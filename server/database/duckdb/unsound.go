@@ -36,7 +36,7 @@ func mayComeOfFiles(err error) bool {
 // isReplaced reports whether the files are others than those that an instance has open. Then the next call opens another instance.
 func (d *db) isReplaced(i *instance) bool {
 	now, err := look(d.settings.DuckDBPath)
-	if err == nil && i.version.same(now) {
+	if err == nil && i.version.holds(now) {
 		return false
 	}
 	d.mu.Lock()
