@@ -90,7 +90,7 @@ func (c *core) askNew(ctx context.Context, repeats bool) (asked, answered bool) 
 			continue
 		}
 		known := c.asked(&declared, schema)
-		if known != nil && !(repeats && known.untaken) {
+		if known != nil && (!repeats || !known.untaken) {
 			answered = answered && !known.untaken
 			continue
 		}
