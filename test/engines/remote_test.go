@@ -22,14 +22,15 @@ var (
 	scriptKey   = regexp.MustCompile(`(?i)foreign key \(([^)]*)\) references (\w+)`)
 )
 
-// related are models that declare the foreign keys of a script as relations, on an engine whose tables have none.
+// related are models that declare the foreign keys of a script as relations, on an engine whose tables have none. Inlines need foreign
+// keys.
 func related(engine harness.Engine, script string, models []contract.Model) []contract.Model {
 	if !engine.Remote {
 		return models
 	}
 	named := map[string]string{}
-	for _, m := range models {
-		named[m.Table] = m.Name
+	for i, m := range models {
+		named[m.Table], models[i].Inlines = m.Name, nil
 	}
 	for _, table := range scriptTable.FindAllStringSubmatch(script, -1) {
 		for _, key := range scriptKey.FindAllStringSubmatch(table[0], -1) {

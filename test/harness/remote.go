@@ -43,8 +43,10 @@ func onRemote(t testing.TB, s databasetest.Server, script string) (Database, *sq
 	for statement := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(script), ";"), ";\n") {
 		if created := createdTable.FindStringSubmatch(statement); created != nil {
 			statement = anyRelation.ReplaceAllString(statement, "")
-			fmt.Fprintf(&behind, "%s;\n", statement)
-			statement = showing(statement, strings.Trim(created[1], "`"), nodes)
+			// A blank in the name of a table behind would part two names.
+			name := strings.ReplaceAll(strings.Trim(created[1], "`"), " ", "_")
+			fmt.Fprintf(&behind, "create table `%s` (%s;\n", name, strings.TrimPrefix(statement, created[0]))
+			statement = showing(statement, name, nodes)
 		}
 		fmt.Fprintf(&front, "%s;\n", statement)
 	}
@@ -62,7 +64,7 @@ func onRemote(t testing.TB, s databasetest.Server, script string) (Database, *sq
 	return database, plain
 }
 
-// showing is a statement that makes a table, as one that shows the table of that name on other servers.
+// showing is a statement that makes a table, as one that shows the table of a name on other servers.
 func showing(statement, table string, nodes []string) string {
 	key := ""
 	if whole := keyOfTable.FindStringSubmatch(statement); whole != nil {
