@@ -124,11 +124,13 @@ func (i *introspection) tellContains(ctx context.Context) error {
 	return nil
 }
 
-// notes tell which settings the server lacks.
+// notes tell which settings the server lacks, unless it has no use for them.
 func (d *db) notes() []string {
 	var notes []string
 	d.lacking.Range(func(name, _ any) bool {
-		notes = append(notes, "it has no setting "+name.(string))
+		if name != ownGroups {
+			notes = append(notes, "it has no setting "+name.(string))
+		}
 		return true
 	})
 	slices.Sort(notes)
