@@ -2,6 +2,7 @@ package engines
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -35,8 +36,9 @@ func related(engine harness.Engine, script string, models []contract.Model) []co
 	for _, table := range scriptTable.FindAllStringSubmatch(script, -1) {
 		for _, key := range scriptKey.FindAllStringSubmatch(table[0], -1) {
 			for i := range models {
-				if to := named[key[2]]; models[i].Table == table[1] && to != "" {
-					columns := strings.Split(key[1], ", ")
+				columns := strings.Split(key[1], ", ")
+				declared := func(r contract.Relation) bool { return slices.Equal(r.Columns, columns) }
+				if to := named[key[2]]; models[i].Table == table[1] && to != "" && !slices.ContainsFunc(models[i].Relations, declared) {
 					models[i].Relations = append(models[i].Relations, contract.Relation{Name: strings.TrimSuffix(columns[0], "_id"), Columns: columns, Model: to})
 				}
 			}
