@@ -102,6 +102,8 @@ type Table struct {
 	// Privileges say what the database's user may do with the table. Each except MayDelete holds if it holds for at least
 	// one column; Column.Privileges says for which.
 	Privileges Privileges
+	// Elsewhere reports whether the server itself may get the rows of the table, or of tables that a view shows, from other servers.
+	Elsewhere bool
 	// Partition reports whether the table is a part of another one, which has its rows too.
 	Partition bool
 	// ForeignParts reports whether partitions of the table are foreign tables: then it can have no key.

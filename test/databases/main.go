@@ -3,7 +3,7 @@
 //
 //	go run ./test/databases install [-further] [-all] [-engine NAME]    install what is not there, or that one alone
 //	go run ./test/databases run [-further] [-all] [-data DIR] -- COMMAND ARG…  start servers, run COMMAND, stop them
-//	go run ./test/databases start -engine NAME -data DIR [-port N]      start one, and print its URI
+//	go run ./test/databases start -engine NAME -data DIR [-port N]      start one, and print its URI, and below it those of servers behind it
 //	go run ./test/databases stop -engine NAME -data DIR                 stop it
 //	go run ./test/databases kill -engine NAME -data DIR                 end it as a crash would
 //
@@ -65,7 +65,7 @@ var kinds = []kind{
 	{name: "mysql", title: "MySQL", product: "MySQL", open: func(p string) engine { return mySQL{mariaDB{}, in(p, "mysql-server-core", true)} }},
 	{name: "vitess", title: "Vitess", product: "MySQL", long: true, shards: true, open: func(p string) engine { return newVitess(p) }},
 	{name: "galera", title: "Galera", open: func(p string) engine { return galera{newMariaDB(p)} }},
-	{name: "spider", title: "Spider", open: func(p string) engine { return newSpider(p) }},
+	{name: "spider", title: "Spider", product: "MariaDB", long: true, open: func(p string) engine { return newSpider(p) }},
 	{name: "patroni", title: "Patroni", long: true, open: func(p string) engine { return newPatroni(p) }},
 	{name: "standby", title: "PostgreSQL's standby", open: func(p string) engine { return standby{postgres: postgres{unpacked: in(p, "postgresql", false)}} }},
 }
@@ -137,9 +137,11 @@ func command(args []string) error {
 	switch args[0] {
 	case "start":
 		uri, err := s.start(*port)
-		if err == nil {
-			fmt.Println(uri)
+		if err != nil {
+			return err
 		}
+		behind, err := s.behind()
+		fmt.Println(strings.Join(append([]string{uri}, behind...), "\n"))
 		return err
 	case "stop":
 		return s.stop()

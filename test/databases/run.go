@@ -101,7 +101,7 @@ func (f *fleet) startBase() []string {
 			continue
 		}
 		starting.Go(func() {
-			uri, err := f.start(k, "")
+			uri, _, err := f.start(k, "")
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			variables = append(variables, k.variable+"="+uri)
@@ -129,8 +129,8 @@ func (f *fleet) startFurther(which scope, environment []string) string {
 		server := &databasetest.Server{Title: k.title, Product: k.product}
 		servers = append(servers, server)
 		starting.Go(func() {
-			uri, err := f.start(k, base)
-			if server.URI = uri; err != nil {
+			var err error
+			if server.URI, server.Behind, err = f.start(k, base); err != nil {
 				server.Missing = err.Error()
 				warn("%s is not tested: %v", k.title, err)
 			}
@@ -151,28 +151,28 @@ func (f *fleet) startFurther(which scope, environment []string) string {
 	return databasetest.FurtherVariable + "=" + string(text)
 }
 
-// start starts a server that is stopped when the fleet is released.
-func (f *fleet) start(k kind, primary string) (string, error) {
+// start starts a server that is stopped when the fleet is released. It returns its URI, and those of the servers behind it.
+func (f *fleet) start(k kind, primary string) (uri string, behind []string, err error) {
 	_, e, err := openKind(k.name, primary)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	s, err := newServer(k.title, filepath.Join(f.data, k.name), e)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	uri, err := s.start(0)
-	if err != nil {
-		return "", err
+	if uri, err = s.start(0); err != nil {
+		return "", nil, err
 	}
 	release, err := s.keep(f.temporary)
 	if err != nil {
-		return "", errors.Join(err, s.stop())
+		return "", nil, errors.Join(err, s.stop())
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.servers, f.releases = append(f.servers, s), append(f.releases, release)
-	return uri, nil
+	behind, err = s.behind()
+	return uri, behind, err
 }
 
 // release stops the servers.

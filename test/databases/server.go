@@ -41,6 +41,12 @@ type engine interface {
 	crash() string
 }
 
+// fronted is an engine whose server has the rows of its tables on other servers, which tests fill beside it.
+type fronted interface {
+	// behind returns the URIs of these servers, once the engine is running.
+	behind(s *server, password string) ([]string, error)
+}
+
 // server is a database server in a folder: its cluster, its log and its password.
 type server struct {
 	engine
@@ -144,6 +150,19 @@ func (s *server) start(port int) (string, error) {
 		}
 	}
 	return s.uri(s, running, password), nil
+}
+
+// behind returns the URIs of the servers behind one that is running; none for most engines.
+func (s *server) behind() ([]string, error) {
+	f, ok := s.engine.(fronted)
+	if !ok {
+		return nil, nil
+	}
+	password, err := s.password()
+	if err != nil {
+		return nil, err
+	}
+	return f.behind(s, password)
 }
 
 // password returns the password, making the cluster if there is none.

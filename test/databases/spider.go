@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 )
@@ -66,15 +65,15 @@ func (p spider) node(s *server, node string, port int, more ...string) *exec.Cmd
 	return p.mariadbd(s, append(append(args, networkOptions(s, node, port)...), more...)...)
 }
 
-// uri has the first node's URI and, after blanks, those of the others.
-func (p spider) uri(s *server, port int, password string) string {
-	all := p.mariaDB.uri(s, port, password)
+// behind returns the URIs of the nodes that have the rows.
+func (p spider) behind(s *server, password string) ([]string, error) {
+	var all []string
 	for _, node := range []string{"2", "3"} {
 		port, err := readNumber(s.path("port" + node))
 		if err != nil {
-			return ""
+			return nil, err
 		}
-		all = fmt.Sprint(all, " ", p.mariaDB.uri(s, port, password))
+		all = append(all, p.mariaDB.uri(s, port, password))
 	}
-	return all
+	return all, nil
 }

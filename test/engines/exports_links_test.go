@@ -271,8 +271,8 @@ func TestALinkIsGoodOnceForAllPods(t *testing.T) {
 			skipOnlyRead(t, engine)
 			withKeys := func(c *contract.Config) { c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_admin_keys"} }
 			database, plain := engine.Open(t, library(engine))
-			one := &suite{engine, harness.Serve(t, database, models(), tokens(), exporters, withKeys), plain}
-			other := harness.Serve(t, database, models(), tokens(), exporters, withKeys)
+			one := &suite{engine, harness.Serve(t, database, modelsOn(engine), tokens(), exporters, withKeys), plain}
+			other := harness.Serve(t, database, modelsOn(engine), tokens(), exporters, withKeys)
 			uri, _ := one.asks(t, "exporter", "list_book", `{"export":"csv"}`)
 			there := strings.Replace(uri, one.endpoint.URL, other.URL, 1)
 			if got := fetch(t, http.MethodGet, there); got.status != http.StatusOK {

@@ -23,7 +23,7 @@ func TestAColumnCalledIDMayBeAPartOfTheKey(t *testing.T) {
 				insert into step values (1, 1, 's'), (2, 3, 's')`
 			database, plain := engine.Open(t, script)
 			models := []contract.Model{{Name: "build", Table: "build", Expose: true}, {Name: "step", Table: "step", Expose: true}}
-			s := &suite{engine, harness.Serve(t, database, models, tokens(), withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, related(engine, script, models), tokens(), withAudit), plain}
 			s.check(t, "it is filtered, ordered, grouped and computed with", func(t *testing.T) {
 				want(t, s.ok(t, "root", "list_build", `{"filters":{"id":1}}`), `2`, "total_count")
 				want(t, s.ok(t, "root", "list_build", `{"filters":{"id__gte":2}}`), `2`, "total_count")

@@ -116,9 +116,9 @@ func models() []contract.Model {
 	}
 }
 
-// modelsOn are models for an engine: relations are declared that foreign keys cannot be, from one shard to another.
+// modelsOn are models for an engine: relations are declared that foreign keys cannot be, from one shard or server to another.
 func modelsOn(engine harness.Engine) []contract.Model {
-	all := models()
+	all := related(engine, script, models())
 	if !engine.Shards {
 		return all
 	}

@@ -28,8 +28,10 @@ func withRelatedPolicies(c *contract.Config) {
 }
 
 func relatedPolicies(s *suite, t *testing.T) {
-	s = start(t, s.Engine, withRelatedPolicies)
-	s.ok(t, "root", "create_vote", `{"data":{"id":4,"review_id":4,"up":true}}`)
+	s = start(t, s.Engine, withRelatedPolicies, func(c *contract.Config) { c.Models = related(s.Engine, script, c.Models) })
+	if _, err := s.plain.Exec("insert into vote (id, review_id, up) values (4, 4, true)"); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct{ token, model, ids string }{
 		{"root", "vote", "1 2 3 4"}, {"clerk", "vote", "1 2 3"}, {"lost", "vote", ""}, {"stranger", "vote", ""},
 		{"clerk", "review", "1 3"}, {"lost", "review", "1 3"}, {"stranger", "review", ""},

@@ -39,7 +39,7 @@ func TestProtection(t *testing.T) {
 
 func slowQueries(t *testing.T, engine harness.Engine) {
 	database, plain := engine.Open(t, library(engine)+slow[engine.Product])
-	all := append(models(), contract.Model{Name: "slow", Table: "slow", Key: []string{"id"}})
+	all := append(modelsOn(engine), contract.Model{Name: "slow", Table: "slow", Key: []string{"id"}})
 	s := &suite{engine, harness.Serve(t, database, all, tokens(), withAudit, func(c *contract.Config) {
 		c.Endpoint.Database.StatementTimeout = contract.Duration(time.Second)
 		c.Endpoint.Database.MaxConnections = 4
@@ -136,7 +136,7 @@ func rates(t *testing.T, engine harness.Engine) {
 
 func readOnlyAccess(t *testing.T, engine harness.Engine) {
 	database, plain := engine.Open(t, library(engine))
-	s := &suite{engine, harness.Serve(t, database, models(), tokens(), func(c *contract.Config) { c.Endpoint.Database.ReadOnly = true }), plain}
+	s := &suite{engine, harness.Serve(t, database, modelsOn(engine), tokens(), func(c *contract.Config) { c.Endpoint.Database.ReadOnly = true }), plain}
 	for tool, arguments := range map[string]string{
 		"create_country": `{"data":{"code":"XX","name":"x"}}`, "update_book": `{"id":1,"data":{"pages":1}}`, "delete_review": `{"id":1}`,
 		"bulk_review": `{"operation":"delete","items":[1]}`, "action_book": `{"action":"retire","ids":[1],"confirm":true}`,

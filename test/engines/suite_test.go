@@ -51,6 +51,9 @@ func TestEngines(t *testing.T) {
 					if reason := overShards[group.name]; engine.Shards && reason != "" {
 						t.Skip(reason)
 					}
+					if reason := onRemote[group.name]; engine.Remote && reason != "" {
+						t.Skip(reason)
+					}
 					if reason := onlyRead[group.name]; engine.OnlyReads && reason != "" {
 						t.Skip(reason)
 					}
@@ -117,6 +120,9 @@ func (s *suite) check(t *testing.T, name string, test func(t *testing.T)) {
 			}
 		})
 		if reason := overShards[name]; s.Shards && reason != "" {
+			t.Skip(reason)
+		}
+		if reason := onRemote[name]; s.Remote && reason != "" {
 			t.Skip(reason)
 		}
 		if reason := onlyRead[name]; s.OnlyReads && reason != "" {
@@ -190,6 +196,9 @@ func (s *suite) call(t *testing.T, token, tool, arguments string) (payload objec
 	s.skipRefused(t, text)
 	if s.OnlyReads && (strings.Contains(text, neverWritten) || strings.Contains(text, "is not offered for")) {
 		t.Skip(noWrites)
+	}
+	if s.Remote && isError && strings.Contains(text, "is not offered for") {
+		t.Skip(noSavepoints)
 	}
 	return payload, isError
 }

@@ -26,6 +26,9 @@ type Engine struct {
 	Shards bool
 	// Gateway reports whether vtgate stands before the database, which does not take all of its SQL.
 	Gateway bool
+	// Remote reports whether the rows of a script's tables lie on other servers. Such tables have no foreign keys, and no endpoint
+	// changes them, as their transactions have no savepoints; the plain client does.
+	Remote bool
 	// OnlyReads reports whether nothing in the database can be written through an endpoint, or by the plain client.
 	OnlyReads bool
 	// Open makes a database for the test, filled by a script. It returns how a server reaches the database, and a plain
@@ -69,7 +72,7 @@ func further(s databasetest.Server) Engine {
 	if s.Product == PostgreSQL {
 		name = contract.EnginePostgreSQL
 	}
-	return Engine{Name: name, Title: s.Title, Product: s.Product, Shards: s.Shards, Gateway: strings.HasPrefix(s.Title, "Vitess"),
+	return Engine{Name: name, Title: s.Title, Product: s.Product, Shards: s.Shards, Remote: len(s.Behind) > 0, Gateway: strings.HasPrefix(s.Title, "Vitess"),
 		Open: func(t testing.TB, script string) (Database, *sql.DB) { return openOn(t, s, script) }}
 }
 
@@ -80,6 +83,8 @@ func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.
 		t.Skip(s.Missing)
 	case s.Shards:
 		return onShards(t, s, script)
+	case len(s.Behind) > 0:
+		return onRemote(t, s, script)
 	case s.Product != PostgreSQL:
 		return On(t, databasetest.URI(databasetest.MySQLOn(t, s.URI)), script)
 	case s.Direct == "":

@@ -24,11 +24,19 @@ func MariaDB(t testing.TB) contract.Connection {
 }
 
 // MySQLOn makes a new database on the MariaDB or MySQL server of a URI, drops it when the test ends, and returns how to
-// reach it.
-func MySQLOn(t testing.TB, server string) contract.Connection {
+// reach it. Servers behind that one get a database of the same name.
+func MySQLOn(t testing.TB, server string, behind ...string) contract.Connection {
 	t.Helper()
 	// A server may let everybody use databases whose names begin with test_.
 	name := fmt.Sprintf("mcp_test_%d_%d", os.Getpid(), databases.Add(1))
+	for _, other := range behind {
+		makeMySQL(t, other, name)
+	}
+	return makeMySQL(t, server, name)
+}
+
+func makeMySQL(t testing.TB, server, name string) contract.Connection {
+	t.Helper()
 	c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")
 	if err != nil {
 		t.Fatal(err)

@@ -226,9 +226,17 @@ func settingName(setting string) string {
 	return name
 }
 
-// optionalSettings are settings that a server may lack if it speaks MySQL's protocol but is neither MySQL nor MariaDB.
+// ownGroups are settings of MariaDB's Spider, which most servers do not have: the server itself groups and counts the rows of Spider's
+// tables. The statements by which Spider has other servers do so name columns that these do not know, and lack collations (10.11).
+var ownGroups = []string{"spider_disable_group_by_handler = ON", "spider_direct_aggregate = OFF"}
+
+// optionalSettings are settings that a server may lack: one without Spider, or one that speaks MySQL's protocol but is neither MySQL
+// nor MariaDB.
 func (d *db) optionalSettings(mariaDB bool) []string {
 	all := []string{"lc_messages = 'en_US'"}
+	if mariaDB {
+		all = append(all, ownGroups...)
+	}
 	timeout := d.statementTimeout()
 	if timeout <= 0 {
 		return all

@@ -126,11 +126,13 @@ func (i *introspection) tellContains(ctx context.Context) error {
 	return nil
 }
 
-// notes tell which settings the server lacks.
+// notes tell which settings the server lacks, unless it has no use for them.
 func (d *db) notes() []string {
 	var notes []string
 	d.lacking.Range(func(name, _ any) bool {
-		notes = append(notes, "it has no setting "+name.(string))
+		if !slices.ContainsFunc(ownGroups, func(setting string) bool { return settingName(setting) == name }) {
+			notes = append(notes, "it has no setting "+name.(string))
+		}
 		return true
 	})
 	slices.Sort(notes)
@@ -179,14 +181,16 @@ func (i *introspection) sortTables(s *database.Schema) {
 	}
 }
 
-// readTables finds the tables. A table whose engine has no transactions, or no savepoints in them (Spider), is never Writable, because
-// its changes could not be undone after a dry run, a refused row or a failed item of a bulk.
+// readTables finds the tables. A table whose engine has no transactions, or no savepoints in them, is never Writable, because its
+// changes could not be undone after a dry run, a refused row or a failed item of a bulk. An engine has transactions without savepoints
+// if it passes them on to other servers (Spider).
 func (i *introspection) readTables(ctx context.Context) error {
 	return i.ask(ctx, tablesQuery, func(schema string, v []string) {
 		t := &database.Table{Schema: schema, Name: v[1], Kind: database.BaseTable, Comment: v[3], Writable: v[4] == "YES" && v[5] == "YES"}
 		if v[2] == "VIEW" {
 			t.Kind = database.View
 		}
+		t.Elsewhere = v[4] == "YES" && v[5] != "YES"
 		t.InsertReturns = i.conn.mariaDB && t.Kind == database.BaseTable // no trigger after it may change its table
 		i.tables[tableName{schema, v[1]}] = t
 	})
@@ -200,7 +204,7 @@ var tableInView = regexp.MustCompile("`((?:[^`]|``)+)`\\.`((?:[^`]|``)+)`")
 func (i *introspection) readViews(ctx context.Context) error {
 	from := map[*database.Table][]*database.Table{}
 	err := i.each(ctx, viewsQuery, func(t *database.Table, v []string) {
-		t.Writable = v[0] == "YES" && v[1] != ""
+		t.Writable, t.Elsewhere = v[0] == "YES" && v[1] != "", v[1] == ""
 		for _, match := range tableInView.FindAllStringSubmatch(v[1], -1) {
 			name := tableName{i.asked(strings.ReplaceAll(match[1], "``", "`")), strings.ReplaceAll(match[2], "``", "`")}
 			if source := i.tables[name]; source != nil {
@@ -209,11 +213,15 @@ func (i *introspection) readViews(ctx context.Context) error {
 		}
 	})
 	unwritable := func(t *database.Table) bool { return !t.Writable }
+	elsewhere := func(t *database.Table) bool { return t.Elsewhere }
 	for changed := true; changed; { // views may show views
 		changed = false
 		for view, sources := range from {
 			if view.Writable && slices.ContainsFunc(sources, unwritable) {
 				view.Writable, changed = false, true
+			}
+			if !view.Elsewhere && slices.ContainsFunc(sources, elsewhere) {
+				view.Elsewhere, changed = true, true
 			}
 		}
 	}

@@ -7,16 +7,22 @@ import (
 // holds is written without JSON_CONTAINS, for which an array also contains what one of its arrays contains.
 func (d mysql) holds(w *writer, h database.Holds) { jsonHolds(w, d, h) }
 
-// document allows for MariaDB's JSON, which is a text with a check that may have been off when the text was written.
+// document allows for MariaDB's JSON, which is a text with a check that may have been off when the text was written. A read asks for
+// such a text by its depth: Spider sends a condition with JSON_VALID to its other servers without that name (10.11). A change asks by
+// JSON_VALID: a warning would end it.
 func (d mysql) document(w *writer, c *database.Column) jsonValue {
 	return d.at(w, wholeJSON, func() {
 		if !d.mariaDB {
 			w.column(c)
 			return
 		}
-		w.text("CASE WHEN JSON_VALID(")
+		function, is := "JSON_DEPTH", " IS NOT NULL"
+		if w.written != nil {
+			function, is = "JSON_VALID", ""
+		}
+		w.text("CASE WHEN " + function + "(")
 		w.column(c)
-		w.text(") THEN ")
+		w.text(")" + is + " THEN ")
 		w.column(c)
 		w.text(" END")
 	})
