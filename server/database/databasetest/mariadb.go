@@ -3,7 +3,9 @@ package databasetest
 import (
 	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -29,15 +31,29 @@ func MySQLOn(t testing.TB, server string) contract.Connection {
 	t.Helper()
 	// A server may let everybody use databases whose names begin with test_.
 	name := fmt.Sprintf("mcp_test_%d_%d", os.Getpid(), databases.Add(1))
-	c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")
+	c, beside := connections(t, server, name)
+	ExecuteMySQL(t, beside, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
+	t.Cleanup(func() { ExecuteMySQL(t, beside, "DROP DATABASE "+name) })
+	return c
+}
+
+// connections returns how to reach a database on the server of a URI, and how to reach the server while it is not there: by the
+// database that the URI names, if it names one. A Vitess has such a database. Without one it asks any, and another test may be
+// dropping that.
+func connections(t testing.TB, server, name string) (c, beside contract.Connection) {
+	t.Helper()
+	address, err := url.Parse(server)
 	if err != nil {
+		t.Fatal("the server's URI is not understood") // it has a password
+	}
+	always := strings.TrimPrefix(address.Path, "/")
+	address.Path = "/" + name
+	if c, err = contract.ResolveConnection(map[string][]byte{"uri": []byte(address.String())}, ""); err != nil {
 		t.Fatal(err)
 	}
-	all := c
-	all.Database = ""
-	ExecuteMySQL(t, all, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
-	t.Cleanup(func() { ExecuteMySQL(t, all, "DROP DATABASE "+name) })
-	return c
+	beside = c
+	beside.Database = always
+	return c, beside
 }
 
 // ShardedOn makes a database of two shards on the Vitess of a URI, drops it when the test ends, and returns how to reach it.
@@ -45,16 +61,11 @@ func MySQLOn(t testing.TB, server string) contract.Connection {
 func ShardedOn(t testing.TB, server string) contract.Connection {
 	t.Helper()
 	for _, name := range ShardedKeyspaces {
-		c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := c
-		all.Database = ""
-		if tryMySQL(t, all, "CREATE DATABASE "+name) != nil {
+		c, beside := connections(t, server, name)
+		if tryMySQL(t, beside, "CREATE DATABASE "+name) != nil {
 			continue // another test has it
 		}
-		t.Cleanup(func() { ExecuteMySQL(t, all, "DROP DATABASE "+name) })
+		t.Cleanup(func() { ExecuteMySQL(t, beside, "DROP DATABASE "+name) })
 		return c
 	}
 	t.Fatalf("all of %s are in use", ShardedKeyspaces)
