@@ -103,6 +103,8 @@ type Database struct {
 	// DuckDBPath is what DuckDB reads.
 	DuckDBPath string
 	Connection source.Secret
+	// apart are the foreign keys that it lacks, as its rows lie on several shards.
+	apart []leftOut
 }
 
 // manual is a source that the test controls. applied follows each update.
@@ -154,6 +156,9 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 		config.Endpoint.Database.Engine = contract.EngineDuckDB
 	}
 	complete(models)
+	for _, key := range database.apart {
+		key.declare(models)
+	}
 	for _, change := range configure {
 		change(config)
 	}
@@ -171,7 +176,7 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 	}
 	s := &server.Server{
 		Source: e.source, Endpoint: []net.Listener{endpoint}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile, DuckDBPath: database.DuckDBPath,
-		LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)), Audit: audit.NewLog(auditLines{e.Log}),
+		CountFor: time.Minute, LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)), Audit: audit.NewLog(auditLines{e.Log}),
 	}
 	prepare(s)
 	ctx, stop := context.WithCancel(context.Background())

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -32,8 +34,10 @@ func MySQLOn(t testing.TB, server string) contract.Connection {
 	// A server may let everybody use databases whose names begin with test_.
 	name := fmt.Sprintf("mcp_test_%d_%d", os.Getpid(), databases.Add(1))
 	c, beside := connections(t, server, name)
-	ExecuteMySQL(t, beside, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
-	t.Cleanup(func() { ExecuteMySQL(t, beside, "DROP DATABASE "+name) })
+	if err := alone(t, beside, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
+		t.Fatal(err)
+	}
+	dropLater(t, beside, name)
 	return c
 }
 
@@ -56,16 +60,42 @@ func connections(t testing.TB, server, name string) (c, beside contract.Connecti
 	return c, beside
 }
 
+func dropLater(t testing.TB, beside contract.Connection, name string) {
+	t.Cleanup(func() {
+		if err := alone(t, beside, "DROP DATABASE "+name); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// alone makes or drops a database. On a Vitess (vtcombo) nobody else does so meanwhile, in this process or another: it breaks down
+// if two keyspaces are dropped at the same time.
+func alone(t testing.TB, beside contract.Connection, statement string) error {
+	t.Helper()
+	if beside.Database == "" {
+		return tryMySQL(t, beside, statement)
+	}
+	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "mcp-admin-keyspaces.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which unlocks it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	return tryMySQL(t, beside, statement)
+}
+
 // ShardedOn makes a database of two shards on the Vitess of a URI, drops it when the test ends, and returns how to reach it.
 // Tests of other processes may have one at the same time.
 func ShardedOn(t testing.TB, server string) contract.Connection {
 	t.Helper()
 	for _, name := range ShardedKeyspaces {
 		c, beside := connections(t, server, name)
-		if tryMySQL(t, beside, "CREATE DATABASE "+name) != nil {
+		if alone(t, beside, "CREATE DATABASE "+name) != nil {
 			continue // another test has it
 		}
-		t.Cleanup(func() { ExecuteMySQL(t, beside, "DROP DATABASE "+name) })
+		dropLater(t, beside, name)
 		return c
 	}
 	t.Fatalf("all of %s are in use", ShardedKeyspaces)
