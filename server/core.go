@@ -85,7 +85,7 @@ func newCore(s *Server, metrics *telemetry.Metrics) *core {
 		log:            s.Log,
 		metrics:        metrics,
 		audit:          s.Audit,
-		databases:      databases{open: s.OpenDatabase, sqliteFile: s.SQLiteFile, sqliteInitDir: s.SQLiteInitDir, duckDBPath: s.DuckDBPath, metrics: metrics, pod: s.environment()("POD_NAME")},
+		databases:      databases{open: s.OpenDatabase, sqliteFile: s.SQLiteFile, sqliteInitDir: s.SQLiteInitDir, duckDBPath: s.DuckDBPath, countFor: s.CountFor, metrics: metrics, pod: s.environment()("POD_NAME")},
 		wakes:          newWakes(),
 		kept:           call.NewKeptAnswers(),
 		hooks:          webhook.New(webhook.Options{Own: s.PodAddresses, AllowLoopback: s.LocalWebhooks}),

@@ -88,6 +88,8 @@ type databases struct {
 	open func(engine string, settings database.Settings) database.DB
 	// sqliteFile, sqliteInitDir and duckDBPath are as in Server.
 	sqliteFile, sqliteInitDir, duckDBPath string
+	// countFor is as in Server.
+	countFor time.Duration
 
 	// current is nil if there is no Config to open one by. target says which database it is.
 	current *openDatabase
@@ -245,7 +247,7 @@ func (r *retirement) closeAll() {
 
 // settingsFor returns the settings by which a database is opened.
 func (d *databases) settingsFor(t target, l login) database.Settings {
-	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir, DuckDBPath: d.duckDBPath}
+	settings := database.Settings{Database: t.settings, Audit: t.audit, Idempotency: t.idempotency, SQLitePath: d.sqliteFile, SQLiteInitDir: d.sqliteInitDir, DuckDBPath: d.duckDBPath, CountFor: d.countFor}
 	settings.Engine, settings.Application = t.engine, applicationName(t.endpoint, d.pod)
 	settings.Use, settings.WriterUse = &d.uses.primary, &d.uses.writer
 	l.apply(&settings)

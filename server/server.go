@@ -38,6 +38,9 @@ type Server struct {
 	SQLiteFile, SQLiteInitDir string
 	// DuckDBPath is the file or folder that DuckDB reads; it may be "".
 	DuckDBPath string
+	// CountFor is how long a list counts its rows exactly where nothing asks for it; 0 is database.TotalBudget. With more of it, no
+	// answer depends on how busy the machine is.
+	CountFor time.Duration
 	// LocalWebhooks lets webhooks be on this machine itself, for trying them out: everywhere else it would lead into the
 	// server's own pod.
 	LocalWebhooks bool

@@ -141,7 +141,7 @@ const (
 	TotalNone Total = iota
 	// TotalExact is exact; a count that takes too long is a Timeout.
 	TotalExact
-	// TotalAuto is exact if counting takes no longer than TotalBudget; else it is the planner's estimate, or
+	// TotalAuto is exact if counting takes no longer than Settings.CountingTime; else it is the planner's estimate, or
 	// TotalCapped on an engine that has no estimate.
 	TotalAuto
 	// TotalCapped stops counting at TotalCap.

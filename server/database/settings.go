@@ -1,7 +1,9 @@
 package database
 
 import (
+	"cmp"
 	"crypto/tls"
+	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
@@ -27,6 +29,8 @@ type Settings struct {
 	Certificate func() (*tls.Certificate, error)
 	// Follows is set for a replica: the DB then tells how many servers there are (Follower).
 	Follows bool
+	// CountFor is how long a TotalAuto may count; 0 is TotalBudget.
+	CountFor time.Duration
 	// Use counts the connections; nil counts nothing. WriterUse is for the connection of SQLite that writes, which has a pool of
 	// its own.
 	Use, WriterUse *PoolUse
@@ -34,4 +38,13 @@ type Settings struct {
 	SQLitePath, SQLiteInitDir string
 	// DuckDBPath is what DuckDB reads: a database, a Parquet or CSV file, or a folder of such files.
 	DuckDBPath string
+}
+
+// CountingTime is how long a TotalAuto may count: no longer than a statement may take.
+func (s *Settings) CountingTime() time.Duration {
+	budget := cmp.Or(s.CountFor, TotalBudget)
+	if timeout := time.Duration(s.StatementTimeout); timeout > 0 {
+		budget = min(budget, timeout)
+	}
+	return budget
 }

@@ -46,7 +46,8 @@ func (v vitess) install() error {
 	return c.Run()
 }
 
-// unsharded is the keyspace that is always there. Sequences, by which tables of several shards count, lie in it.
+// unsharded is the keyspace that is always there. Sequences, by which tables of several shards count, lie in it. The URI names it, as
+// vtgate asks any keyspace for a session that names none, and that one may be dropped at the moment.
 const unsharded = "plain"
 
 // shardNames are the two halves of the keys.
@@ -70,6 +71,11 @@ func (v vitess) initialise(s *server, password string) error {
 	}
 	credentials, _ := json.Marshal(map[string][]string{"tester": {password}}) // texts: it cannot fail
 	return s.write("behind.json", string(credentials))
+}
+
+// uri also names the keyspace that is always there.
+func (v vitess) uri(s *server, port int, password string) string {
+	return v.mySQL.uri(s, port, password) + unsharded
 }
 
 // topology says which keyspaces there are. A keyspace that is made again has the shards that it has here.
@@ -132,7 +138,7 @@ func (v vitess) freeShards(s *server, port int) error {
 		return err
 	}
 	config := mysql.NewConfig()
-	config.User, config.Passwd, config.Net, config.Addr = "tester", string(password), "tcp", address(port)
+	config.User, config.Passwd, config.Net, config.Addr, config.DBName = "tester", string(password), "tcp", address(port), unsharded
 	db, err := sql.Open("mysql", config.FormatDSN())
 	if err != nil {
 		return err

@@ -27,8 +27,8 @@ var computedTypes = map[string]*strings.Replacer{
 	contract.EngineDuckDB:     strings.NewReplacer("{float}", "double", "{timestamp}", "timestamp"),
 }
 
-func computedModels(engine harness.Engine) []contract.Model {
-	return related(engine, computedShop, []contract.Model{
+func computedModels() []contract.Model {
+	return []contract.Model{
 		{Name: "customer", Table: "customer", Expose: true},
 		{Name: "product", Table: "product", Expose: true},
 		{Name: "purchase", Table: "purchase", Expose: true, RowPolicies: []contract.RowPolicy{
@@ -36,7 +36,7 @@ func computedModels(engine harness.Engine) []contract.Model {
 			{Name: "staff", Groups: []string{"staff"}, AllRows: true},
 		}},
 		{Name: "line", Table: "line", Expose: true},
-	})
+	}
 }
 
 // computedCases are calls and the results that they have on every engine.
@@ -147,7 +147,7 @@ func TestValuesAreComputedAlikeOnEveryEngine(t *testing.T) {
 			t.Parallel()
 			script := computedTypes[engine.Name].Replace(computedShop)
 			database, plain := engine.Open(t, script)
-			s := &suite{engine, harness.Serve(t, database, computedModels(engine), tokens(), withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, computedModels(), tokens(), withAudit), plain}
 			for _, c := range computedCases {
 				s.check(t, c.name, func(t *testing.T) {
 					got := s.ok(t, c.token, c.tool, c.arguments)
@@ -169,7 +169,7 @@ func TestComputedValuesKeepToRights(t *testing.T) {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
-			models := computedModels(engine)
+			models := computedModels()
 			models[2].Masked = []contract.MaskedField{{Name: "freight"}}
 			models[3].Operations, models[1].Exclude = []string{"list"}, []string{"weight"}
 			models[2].MinGroupSize = 2
@@ -211,7 +211,7 @@ func TestPagesInTheOrderOfAComputedValue(t *testing.T) {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
-			s := &suite{engine, harness.Serve(t, database, computedModels(engine), tokens(), withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, computedModels(), tokens(), withAudit), plain}
 			for tool, arguments := range map[string]string{
 				"list_line":     `"fields":[{"as":"total","mul":["quantity","product__price"]}],"order_by":["-total"]`,
 				"list_customer": `"fields":[{"as":"spent","sum":"purchase_by_customer__freight"}],"order_by":["spent"]`,

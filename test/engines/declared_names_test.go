@@ -10,14 +10,14 @@ import (
 )
 
 // namedModels are the shop's models with names for measures and segments, of which some cannot be.
-func namedModels(engine harness.Engine) []contract.Model {
+func namedModels() []contract.Model {
 	names := func(list ...string) (all []contract.Declared) {
 		for i := 0; i < len(list); i += 3 {
 			all = append(all, contract.Declared{Name: list[i], Description: list[i+1], Means: json.RawMessage(list[i+2])})
 		}
 		return all
 	}
-	models := computedModels(engine)
+	models := computedModels()
 	models[0].Segments = names("buyers", "Customers who bought something.", `{"purchase_by_customer__count__gte":1}`)
 	models[2].Synonyms = []string{"Bestellung"}
 	models[2].Overrides = []contract.FieldOverride{{Name: "freight", Description: "What the carrier was paid", Synonyms: []string{"shipping", "postage"}}}
@@ -46,7 +46,7 @@ func TestDeclaredNames(t *testing.T) {
 			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
 			all := append(tokens(), contract.Token{Namespace: "test", Name: "liner", Hashes: []string{contract.HashToken(secret("liner"))}, Groups: []string{"staff"},
 				Rules: []contract.Rule{{Models: []string{"line"}, Verbs: []string{"view"}}}})
-			s := &suite{engine, harness.Serve(t, database, namedModels(engine), all, withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, namedModels(), all, withAudit), plain}
 			s.check(t, "measures by name", func(t *testing.T) {
 				want(t, s.ok(t, "viewer", "aggregate_line", `{"measures":["revenue","lines"]}`), `[{"revenue":"56.25","lines":5}]`, "results")
 				want(t, s.ok(t, "viewer", "aggregate_line", `{"measures":{"r":"revenue","n":{"count":"*"},"each":{"ratio":["r","n"]}}}`), `[{"r":"56.25","n":5,"each":"11.250000"}]`, "results")

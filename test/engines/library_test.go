@@ -116,20 +116,11 @@ func models() []contract.Model {
 	}
 }
 
-// modelsOn are models for an engine: relations are declared that foreign keys cannot be, from one shard or server to another.
+// modelsOn are models for an engine.
 func modelsOn(engine harness.Engine) []contract.Model {
-	all := related(engine, script, models())
-	if !engine.Shards {
-		return all
-	}
-	all = slices.DeleteFunc(all, func(m contract.Model) bool { return m.Name == "overview" }) // it knows no views
-	relations := map[string][]contract.Relation{
-		"author":   {{Name: "country", Columns: []string{"country_id"}, Model: "country"}},
-		"book":     {{Name: "author", Columns: []string{"author_id"}, Model: "author"}, {Name: "editor", Columns: []string{"editor_id"}, Model: "author"}},
-		"category": {{Name: "parent", Columns: []string{"parent_id"}, Model: "category"}},
-	}
-	for i := range all {
-		all[i].Relations = append(all[i].Relations, relations[all[i].Name]...)
+	all := models()
+	if engine.Shards {
+		all = slices.DeleteFunc(all, func(m contract.Model) bool { return m.Name == "overview" }) // it knows no views
 	}
 	return all
 }

@@ -63,7 +63,7 @@ func TestMeasuresAreComputedAlikeOnEveryEngine(t *testing.T) {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
-			s := &suite{engine, harness.Serve(t, database, computedModels(engine), tokens(), withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, computedModels(), tokens(), withAudit), plain}
 			for _, c := range measureCases {
 				s.check(t, c.name, func(t *testing.T) { want(t, s.ok(t, c.token, c.tool, c.arguments), c.want, c.member) })
 			}
@@ -77,7 +77,7 @@ func TestMeasuresKeepToRights(t *testing.T) {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
-			models := computedModels(engine)
+			models := computedModels()
 			models[1].Exclude = []string{"weight"}
 			models[2].Masked, models[2].MinGroupSize = []contract.MaskedField{{Name: "region"}}, 2
 			models[3].MinGroupSize = 2
@@ -108,7 +108,7 @@ func TestGroupsAreFilledOverTheEndsOfYears(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop+`;
 insert into purchase values (5, null, 'east', '2020-12-27 23:00:00', null, null), (6, null, 'east', '2021-01-12 00:00:00', null, null), (7, null, 'spring', '2026-03-29 00:30:00', null, null), (8, null, 'spring', '2026-03-29 03:30:00', null, null), (9, null, 'autumn', '2026-10-24 23:30:00', null, null), (10, null, 'autumn', '2026-10-25 02:30:00', null, null), (11, null, 'old', '0900-01-01 00:00:00', null, null);`))
-			s := &suite{engine, harness.Serve(t, database, computedModels(engine), tokens(), withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, computedModels(), tokens(), withAudit), plain}
 			for _, c := range []struct{ key, region, zone, want string }{
 				{"placed__week", "east", "UTC", `[["2020-W52",1],["2020-W53",0],["2021-W01",0],["2021-W02",1]]`},
 				{"placed__quarter", "east", "UTC", `[["2020-Q4",1],["2021-Q1",1]]`},

@@ -28,7 +28,7 @@ func withRelatedPolicies(c *contract.Config) {
 }
 
 func relatedPolicies(s *suite, t *testing.T) {
-	s = start(t, s.Engine, withRelatedPolicies, func(c *contract.Config) { c.Models = related(s.Engine, script, c.Models) })
+	s = start(t, s.Engine, withRelatedPolicies)
 	if _, err := s.plain.Exec("insert into vote (id, review_id, up) values (4, 4, true)"); err != nil {
 		t.Fatal(err)
 	}

@@ -229,7 +229,7 @@ func TestReadingsAreAskedAsWhatTheyHold(t *testing.T) {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, importedShop)
-			s := &suite{engine, harness.Serve(t, database, related(engine, importedShop, importedModels()), tokens(), withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, importedModels(), tokens(), withAudit), plain}
 			for _, tc := range readingCases {
 				s.check(t, tc.name, func(t *testing.T) { want(t, s.ok(t, tc.token, tc.tool, tc.arguments), tc.want, tc.member) })
 			}

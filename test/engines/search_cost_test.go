@@ -21,6 +21,7 @@ func TestSearchOfManyRows(t *testing.T) {
 			if engine.Name == contract.EngineDuckDB {
 				t.Skip("DuckDB is served without full-text indexes")
 			}
+			skipOverShards(t, engine, itsPlainSQL)
 			var script strings.Builder
 			script.WriteString("create table seeds (n int);\n")
 			var numbers []string

@@ -103,6 +103,8 @@ type Database struct {
 	// DuckDBPath is what DuckDB reads.
 	DuckDBPath string
 	Connection source.Secret
+	// apart are the foreign keys that it lacks, as its rows lie on several shards or servers.
+	apart []leftOut
 }
 
 // manual is a source that the test controls. applied follows each update.
@@ -157,6 +159,9 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 	for _, change := range configure {
 		change(config)
 	}
+	for _, key := range database.apart {
+		key.declare(config.Models)
+	}
 	if err := config.Validate(); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +176,7 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 	}
 	s := &server.Server{
 		Source: e.source, Endpoint: []net.Listener{endpoint}, Admin: []net.Listener{admin}, SQLiteFile: database.SQLiteFile, DuckDBPath: database.DuckDBPath,
-		LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)), Audit: audit.NewLog(auditLines{e.Log}),
+		CountFor: time.Minute, LocalWebhooks: true, Version: "test", Log: slog.New(slog.NewJSONHandler(e.Log, nil)), Audit: audit.NewLog(auditLines{e.Log}),
 	}
 	prepare(s)
 	ctx, stop := context.WithCancel(context.Background())

@@ -13,7 +13,8 @@ import (
 
 // A script means the same on tables of Spider, whose rows lie on the servers behind: each table is made there, and in front as one that
 // shows them. Rows go through the front. Its rows are spread over all servers by its key; a table without one, or with another unique
-// column, which would have to be a part of the key, lies on the first of them. There are no foreign keys.
+// column, which would have to be a part of the key, lies on the first of them. There are no foreign keys;
+// Serve declares them as relations.
 
 var (
 	endOfTable  = regexp.MustCompile(`(?s)\)[^)]*$`)
@@ -40,9 +41,13 @@ func onRemote(t testing.TB, s databasetest.Server, script string) (Database, *sq
 		fmt.Fprintf(&front, "create server %s foreign data wrapper mysql options (host '%s', port %s, user '%s', password '%s', database '%s');\n",
 			nodes[i], u.Hostname(), u.Port(), u.User.Username(), password, c.Database)
 	}
+	var apart []leftOut
 	script = strings.ReplaceAll(strings.TrimSuffix(strings.TrimSpace(script), ";"), "; create table", ";\ncreate table")
 	for statement := range strings.SplitSeq(script, ";\n") {
 		if created := createdTable.FindStringSubmatch(statement); created != nil {
+			for _, found := range foreignKey.FindAllStringSubmatch(statement, -1) {
+				apart = append(apart, leftOut{strings.Trim(created[1], "`"), strings.Split(found[1], ", "), found[2]})
+			}
 			statement = anyRelation.ReplaceAllString(statement, "")
 			// A blank in the name of a table behind would part two names.
 			name := strings.ReplaceAll(strings.Trim(created[1], "`"), " ", "_")
@@ -55,6 +60,7 @@ func onRemote(t testing.TB, s databasetest.Server, script string) (Database, *sq
 		On(t, server+c.Database, behind.String())
 	}
 	database, plain := On(t, databasetest.URI(c), front.String())
+	database.apart = apart
 	t.Cleanup(func() {
 		for _, node := range nodes {
 			if _, err := plain.Exec("drop server " + node); err != nil {

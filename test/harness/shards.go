@@ -5,21 +5,23 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 )
 
 // Behind a Vitess a script means something else if its tables have several shards: each table needs a rule that says where a row
 // lies, numbers are given by a sequence, and a foreign key can only lead to a row of the same shard. So rows that are deleted with
-// another one lie where that is, and other foreign keys are left out.
+// another one lie where that is, and other foreign keys are left out; Serve declares them as relations.
 
 var (
 	createdTable = regexp.MustCompile("(?is)^\\s*create table (`[^`]+`|\\w+) \\(")
-	foreignKey   = regexp.MustCompile(`(?is),\s*foreign key \((\w+)\) references (\w+) \([^)]*\)( on delete cascade| on delete set null)?`)
+	foreignKey   = regexp.MustCompile(`(?is),\s*foreign key \(([^)]+)\) references (\w+) \([^)]*\)( on delete cascade| on delete set null)?(?: on update cascade)?`)
 	tableKey     = regexp.MustCompile("(?is)primary key \\((`[^`]+`|\\w+)")
 	firstColumn  = regexp.MustCompile("(?is)\\(\\s*(`[^`]+`|\\w+) \\w+")
 )
@@ -34,11 +36,16 @@ func onShards(t testing.TB, s databasetest.Server, script string) (Database, *sq
 		return fmt.Sprintf("plain.%s_%d_%d", strings.Trim(table, "`"), os.Getpid(), n)
 	}
 	// The server makes its own tables once there are rules for them.
-	statements := append(rule("mcp_admin_log", "id", "hash"), rule("mcp_admin_once", "id", "xxhash")...)
+	statements := rule("mcp_admin_log", "id", "hash")
+	for _, keys := range []string{"mcp_admin_keys", "mcp_admin_kept", "mcp_answers"} {
+		statements = append(statements, rule(keys, "id", "xxhash")...)
+	}
 	statements = append(statements, counted("mcp_admin_log", "id", name("mcp_admin_log"))...)
 	by := shards{}
 	for statement := range strings.SplitSeq(script, ";\n") {
-		statements = append(statements, by.spread(name, statement)...)
+		spread, apart := by.spread(name, statement)
+		statements = append(statements, spread...)
+		database.apart = append(database.apart, apart...)
 	}
 	for _, statement := range statements {
 		execute(t, plain, statement)
@@ -88,14 +95,15 @@ func counted(table, column, sequence string) []string {
 // shards are the tables of a script whose rows lie by their keys.
 type shards map[string]bool
 
-// spread returns the statements that stand for one of a script in a database of several shards. name is the sequence of a table.
-func (by shards) spread(name func(table string) string, statement string) []string {
+// spread returns the statements that stand for one of a script in a database of several shards, and the foreign keys that are left
+// out. name is the sequence of a table.
+func (by shards) spread(name func(table string) string, statement string) (all []string, apart []leftOut) {
 	created := createdTable.FindStringSubmatch(statement)
 	if created == nil {
 		if strings.TrimSpace(statement) == "" {
-			return nil
+			return nil, nil
 		}
-		return []string{statement}
+		return []string{statement}, nil
 	}
 	table := created[1]
 	key := firstColumn.FindStringSubmatch(statement)[1]
@@ -106,6 +114,7 @@ func (by shards) spread(name func(table string) string, statement string) []stri
 	statement = foreignKey.ReplaceAllStringFunc(statement, func(text string) string {
 		found := foreignKey.FindStringSubmatch(text)
 		if found[3] != " on delete cascade" || !by[found[2]] || column != key && column != found[1] {
+			apart = append(apart, leftOut{strings.Trim(table, "`"), strings.Split(found[1], ", "), found[2]})
 			return ""
 		}
 		column = found[1]
@@ -116,9 +125,40 @@ func (by shards) spread(name func(table string) string, statement string) []stri
 	if regexp.MustCompile(`(?i)[(,]\s*` + regexp.QuoteMeta(column) + ` (?:big|small)?int`).MatchString(statement) {
 		function = "hash"
 	}
-	all := append(rule(table, column, function), statement)
+	all = append(rule(table, column, function), statement)
 	if strings.Contains(statement, "auto_increment") {
 		all = append(all, counted(table, key, name(table))...)
 	}
-	return all
+	return all, apart
+}
+
+// leftOut is a foreign key that cannot be, as it leads from one shard or server to another.
+type leftOut struct {
+	table      string
+	columns    []string
+	references string
+}
+
+// declare adds it to the models as a relation, as the documents advise. It is named as the foreign key's would be. Inlines need a foreign
+// key, and go.
+func (l leftOut) declare(models []contract.Model) {
+	there := slices.IndexFunc(models, func(m contract.Model) bool { return m.Table == l.references })
+	if there < 0 {
+		return
+	}
+	relation := contract.Relation{Name: strings.TrimSuffix(l.columns[0], "_id"), Columns: l.columns, Model: models[there].Name}
+	for i := range models {
+		m := &models[i]
+		declared := slices.ContainsFunc(m.Relations, func(r contract.Relation) bool {
+			return r.Name == relation.Name || slices.Equal(r.Columns, relation.Columns)
+		})
+		if m.Table == l.table && !declared {
+			m.Relations = append(slices.Clip(m.Relations), relation)
+		}
+		if m.Table == l.references {
+			m.Inlines = slices.DeleteFunc(slices.Clone(m.Inlines), func(n contract.Inline) bool {
+				return slices.ContainsFunc(models, func(x contract.Model) bool { return x.Name == n.Model && x.Table == l.table })
+			})
+		}
+	}
 }

@@ -3,7 +3,11 @@ package databasetest
 import (
 	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -37,15 +41,57 @@ func MySQLOn(t testing.TB, server string, behind ...string) contract.Connection 
 
 func makeMySQL(t testing.TB, server, name string) contract.Connection {
 	t.Helper()
-	c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")
-	if err != nil {
+	c, beside := connections(t, server, name)
+	if err := alone(t, beside, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
 		t.Fatal(err)
 	}
-	all := c
-	all.Database = ""
-	ExecuteMySQL(t, all, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
-	t.Cleanup(func() { ExecuteMySQL(t, all, "DROP DATABASE "+name) })
+	dropLater(t, beside, name)
 	return c
+}
+
+// connections returns how to reach a database on the server of a URI, and how to reach the server while it is not there: by the
+// database that the URI names, if it names one. A Vitess has such a database. Without one it asks any, and another test may be
+// dropping that.
+func connections(t testing.TB, server, name string) (c, beside contract.Connection) {
+	t.Helper()
+	address, err := url.Parse(server)
+	if err != nil {
+		t.Fatal("the server's URI is not understood") // it has a password
+	}
+	always := strings.TrimPrefix(address.Path, "/")
+	address.Path = "/" + name
+	if c, err = contract.ResolveConnection(map[string][]byte{"uri": []byte(address.String())}, ""); err != nil {
+		t.Fatal(err)
+	}
+	beside = c
+	beside.Database = always
+	return c, beside
+}
+
+func dropLater(t testing.TB, beside contract.Connection, name string) {
+	t.Cleanup(func() {
+		if err := alone(t, beside, "DROP DATABASE "+name); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// alone makes or drops a database. On a Vitess (vtcombo) nobody else does so meanwhile, in this process or another: it breaks down
+// if two keyspaces are dropped at the same time.
+func alone(t testing.TB, beside contract.Connection, statement string) error {
+	t.Helper()
+	if beside.Database == "" {
+		return tryMySQL(t, beside, statement)
+	}
+	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "mcp-admin-keyspaces.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which unlocks it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	return tryMySQL(t, beside, statement)
 }
 
 // ShardedOn makes a database of two shards on the Vitess of a URI, drops it when the test ends, and returns how to reach it.
@@ -53,16 +99,11 @@ func makeMySQL(t testing.TB, server, name string) contract.Connection {
 func ShardedOn(t testing.TB, server string) contract.Connection {
 	t.Helper()
 	for _, name := range ShardedKeyspaces {
-		c, err := contract.ResolveConnection(map[string][]byte{"uri": []byte(server + name)}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := c
-		all.Database = ""
-		if tryMySQL(t, all, "CREATE DATABASE "+name) != nil {
+		c, beside := connections(t, server, name)
+		if alone(t, beside, "CREATE DATABASE "+name) != nil {
 			continue // another test has it
 		}
-		t.Cleanup(func() { ExecuteMySQL(t, all, "DROP DATABASE "+name) })
+		dropLater(t, beside, name)
 		return c
 	}
 	t.Fatalf("all of %s are in use", ShardedKeyspaces)

@@ -121,7 +121,7 @@ func (d *db) selectOn(ctx context.Context, connection *conn, plan *database.Sele
 func (d *db) count(ctx context.Context, connection *conn, plan *database.Select, c *call, page database.Page) (total int64, precision database.Precision, err error) {
 	counting, cancel := ctx, context.CancelFunc(func() {})
 	if plan.Total == database.TotalAuto {
-		counting, cancel = context.WithTimeout(ctx, database.TotalBudget)
+		counting, cancel = context.WithTimeout(ctx, d.settings.CountingTime())
 	}
 	defer cancel()
 	err = d.statement(counting, nil, connection, string(c.SQL.Count), c.Args[:c.SQL.CountArgs], func(values []driver.Value) bool {

@@ -155,7 +155,7 @@ func (c *conn) write(ctx context.Context, sql []byte, args []driver.NamedValue) 
 	}
 	defer c.watch(ctx)()
 	for again := false; ; again = true {
-		s, done, err := c.prepare(sql)
+		s, done, err := c.prepare(sql, len(args))
 		if err != nil {
 			return nil, c.failed(err)
 		}
@@ -181,7 +181,7 @@ func (c *conn) result(ctx context.Context, sql []byte, args []driver.NamedValue,
 	}
 	defer c.watch(ctx)()
 	for again := false; ; again = true {
-		s, done, err := c.prepare(sql)
+		s, done, err := c.prepare(sql, len(args))
 		if err != nil {
 			return c.failed(err)
 		}
@@ -197,14 +197,18 @@ func (c *conn) result(ctx context.Context, sql []byte, args []driver.NamedValue,
 	}
 }
 
-// prepare returns a statement, and a function to call after its use.
-func (c *conn) prepare(sql []byte) (s driver.Stmt, done func(), err error) {
+// prepare returns a statement with so many values, and a function to call after its use.
+func (c *conn) prepare(sql []byte, values int) (s driver.Stmt, done func(), err error) {
 	if s := c.statements[string(sql)]; s != nil {
 		return s, func() {}, nil
 	}
 	text := string(sql)
 	if s, err = c.raw.Prepare(text); err != nil {
 		return nil, nil, err
+	}
+	if s.NumInput() != values { // a gateway says so of a statement with values that it has no plan for
+		_ = s.Close()
+		return nil, nil, &mysql.MySQLError{Number: errNotSupported}
 	}
 	if len(text) > maxKept {
 		return s, func() { _ = s.Close() }, nil // its result is known by then
@@ -225,15 +229,33 @@ func (c *conn) texts(ctx context.Context, sql string, args []string, row func(v 
 	for i, arg := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: arg}
 	}
+	return c.query(ctx, []byte(sql), named, eachText(row))
+}
+
+// unprepared is texts for a statement that a gateway does not prepare.
+func (c *conn) unprepared(ctx context.Context, sql string, row func(v []string)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer c.watch(ctx)()
+	rows, err := c.raw.(driver.QueryerContext).QueryContext(context.Background(), sql, nil)
+	if err == nil {
+		err = connpool.EachRow(rows, &c.values, eachText(row))
+	}
+	return c.failed(err)
+}
+
+// eachText gives the values of rows to row, as texts.
+func eachText(row func(v []string)) func([]driver.Value) bool {
 	var all []string
-	return c.query(ctx, []byte(sql), named, func(values []driver.Value) bool {
+	return func(values []driver.Value) bool {
 		all = all[:0]
 		for _, value := range values {
 			all = append(all, text(value))
 		}
 		row(all)
 		return true
-	})
+	}
 }
 
 func text(value driver.Value) string {

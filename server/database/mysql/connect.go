@@ -261,6 +261,10 @@ func (d *db) allow(ctx context.Context, c *conn, stream *database.Stream) (resto
 	}
 	longer := fmt.Sprintf("SET SESSION net_write_timeout = %d", max(int(stream.Within.Seconds()), 1))
 	back := "SET SESSION net_write_timeout = @@global.net_write_timeout" // DEFAULT, which not every server takes
+	if d.gateway.Load() {
+		longer += ", workload = 'OLAP'" // else it puts no more than 10,000 rows together (--queryserver-config-max-result-size)
+		back += ", workload = 'OLTP'"
+	}
 	usual := d.statementTimeout()
 	if _, lacks := d.lacking.Load(settingName(timeSetting(c.mariaDB, usual))); usual > 0 && !lacks {
 		longer += ", " + timeSetting(c.mariaDB, stream.Within)

@@ -177,7 +177,7 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	}
 	if d.gateway.Load() && (answer.Number == errNotSupported || isUnsupported(answer)) || d.spread.Load() && answer.Number == errUnknown {
 		e.Code, e.Message = database.Invalid, "the database keeps these rows on several servers, and does not compute this over all of them; ask without values of related rows "+
-			"(their counts and sums) and without windows, or list the ids first and filter by them"
+			"(their counts and sums), windows and shares, with one count_distinct and without groups of long texts, or list the ids first and filter by them"
 		return e
 	}
 	switch answer.Number {
@@ -199,6 +199,8 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 		e.Code, e.Message = database.Refused, "the view does not take that write"
 	case errTableFull, errDiskFull:
 		e.Code, e.Message = database.Full, "the database has no room left"
+	case errTooBigSelect:
+		e.Code, e.Message = database.Invalid, "the statement is about more rows than the database takes at once; ask for fewer, by filters or in parts, and for no exact total"
 	case errPacketTooLarge, errPacketOverflowed, errTooManyPlaceholders, errRowTooLarge:
 		e.Code, e.Message = database.Invalid, "the values are too many or too large for the database (max_allowed_packet)"
 	case errMixedCollations, errMixedCollations3, errMixedCollationsN, errCollationCharset, errInvalidCharacter, errInvalidJSON,
@@ -209,7 +211,7 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or cannot be compared with it"
 	case errDivisionByZero:
 		e.Code, e.Message = database.Invalid, "the database would divide by a value that is zero"
-	case errShutdown, errNotReady, errKilledMariaDB, errKilledMySQL, errIdleTooLong:
+	case errShutdown, errNotReady, errKilledMariaDB, errKilledMySQL, errIdleTooLong, errConnectionGone, errConnectionLost:
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
 	}
 	return e

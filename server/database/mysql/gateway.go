@@ -13,16 +13,28 @@ import (
 // wrapped is a server's message with the gateway's words around it. Behind it come the statement and its values.
 var wrapped = regexp.MustCompile(`(?s)^(?:target: [^:]*: )?vttablet: rpc error: code = \w+ desc = (.*?) \(errno \d+\) \(sqlstate \w{5}\)`)
 
-// beyondIt matches the messages about a statement that it made of ours and does not understand itself, and about more rows than it
-// puts together (--queryserver-config-max-result-size).
-var beyondIt = regexp.MustCompile(` desc = (?:syntax error at position|Row count exceeded) `)
+// beyondIt matches the messages about a statement that it made of ours and does not understand itself, tooMany those about more rows
+// than it puts together (--queryserver-config-max-result-size).
+var (
+	beyondIt = regexp.MustCompile(` desc = syntax error at position `)
+	tooMany  = regexp.MustCompile(` desc = Row count exceeded `)
+)
+
+// ownColumn matches the words of a server about a column that only our statements have: the gateway has cut one into parts that do
+// not fit. Without them it would look as if somebody had changed the tables.
+var ownColumn = regexp.MustCompile(`^Unknown column '(?:t\d+\.)?[ckm]\d+' in `)
 
 // unwrap leaves the server's own words in an error.
 func unwrap(answer *mysql.MySQLError) {
 	if words := wrapped.FindStringSubmatch(answer.Message); words != nil {
 		answer.Message = words[1]
+		if ownColumn.MatchString(answer.Message) {
+			answer.Number = errNotSupported
+		}
 	} else if strings.HasPrefix(answer.Message, "target: ") && beyondIt.MatchString(answer.Message) {
 		answer.Number, answer.Message = errNotSupported, ""
+	} else if strings.HasPrefix(answer.Message, "target: ") && tooMany.MatchString(answer.Message) {
+		answer.Number, answer.Message = errTooBigSelect, ""
 	} else if strings.HasPrefix(answer.Message, "target: ") || strings.HasPrefix(answer.Message, "vttablet: ") {
 		answer.Message = "" // of a form that is not known
 	}

@@ -19,3 +19,18 @@ func TestAGatewaysWordsAreLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// A gateway that cuts a statement into parts that do not fit is not to be taken for a table that has changed.
+func TestWhatAGatewayDoesNotTakeIsToldFromAChange(t *testing.T) {
+	for message, want := range map[string]uint16{
+		`target: s.80-.primary: vttablet: rpc error: code = NotFound desc = Unknown column 't1.m0' in 'field list' (errno 1054) (sqlstate 42S22) (CallerID: x)`:   errNotSupported,
+		`target: s.80-.primary: vttablet: rpc error: code = NotFound desc = Unknown column 't0.name' in 'field list' (errno 1054) (sqlstate 42S22) (CallerID: x)`: errBadField,
+		`target: s.80-.primary: vttablet: rpc error: code = InvalidArgument desc = syntax error at position 9 near 'order' (CallerID: x)`:                         errNotSupported,
+		`target: s.80-.primary: vttablet: rpc error: code = Aborted desc = Row count exceeded 10000 (CallerID: x)`:                                                errTooBigSelect,
+	} {
+		answer := &mysql.MySQLError{Number: errBadField, Message: message}
+		if unwrap(answer); answer.Number != want {
+			t.Errorf("%d, want %d: %s", answer.Number, want, message)
+		}
+	}
+}

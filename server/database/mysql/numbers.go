@@ -60,6 +60,9 @@ const (
 	errIllegalValue             = 1367
 	errCheckOption              = 1369
 	errRoutineDenied            = 1370
+	errTooBigSelect             = 1104
+	errConnectionGone           = 2006 // a gateway's, of a server behind it
+	errConnectionLost           = 2013
 	errTooManyPlaceholders      = 1390
 	errTooLong                  = 1406
 	errWrongValueForType        = 1411

@@ -112,10 +112,7 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 
 // withinBudget makes the server itself end a count in time, so that the connection can be used again.
 func (d *db) withinBudget(connection *conn, sql []byte) []byte {
-	budget := database.TotalBudget
-	if timeout := d.statementTimeout(); timeout > 0 {
-		budget = min(budget, timeout)
-	}
+	budget := d.settings.CountingTime()
 	if connection.mariaDB {
 		return fmt.Appendf(nil, "SET STATEMENT max_statement_time = %.3f FOR %s", max(budget.Seconds(), 0.001), sql)
 	}

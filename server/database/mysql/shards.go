@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -113,13 +114,23 @@ func (i *introspection) readCommits(ctx context.Context) error {
 // atomicMode is the mode of transactions in which all shards commit or none.
 const atomicMode = "TWOPC"
 
+// The codes of a gateway's warnings that a shard has committed though another did not, or that it will.
+const (
+	notAtomic  = "301"
+	unresolved = "302"
+)
+
 // partlyCommitted is the error of a commit that failed. The gateway warns if a shard has committed all the same, or will.
 func (d *db) partlyCommitted(ctx context.Context, c *conn, failure error) error {
 	limited, cancel := d.limit(ctx)
 	defer cancel()
 	warned := false
-	err := c.texts(limited, "SHOW WARNINGS", nil, func([]string) { warned = true })
-	if err == nil && !warned {
+	err := c.unprepared(limited, "SHOW WARNINGS", func(v []string) { warned = warned || v[1] == notAtomic || v[1] == unresolved })
+	var answer *serverError
+	switch {
+	case err == nil && !warned && errors.As(failure, &answer) && (answer.number == errConnectionLost || answer.number == errUnknown):
+		return d.uncertain(failure) // its only shard did not answer
+	case err == nil && !warned:
 		return failure
 	}
 	return &database.Error{

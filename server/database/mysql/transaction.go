@@ -64,15 +64,19 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 			return d.partlyCommitted(lasting, c, err)
 		}
 		if c.lost && !c.readOnly { // a read-only server says that it did not commit
-			return &database.Error{
-				Code: database.Uncertain, Reason: reasonError, Cause: err, Whole: !d.spread.Load(),
-				Message: "the connection to the database broke while the change was being committed; look whether it was",
-			}
+			return d.uncertain(err)
 		}
 		return err
 	}
 	ended = d.end(lasting, c) == nil
 	return nil
+}
+
+func (d *db) uncertain(cause error) error {
+	return &database.Error{
+		Code: database.Uncertain, Reason: reasonError, Cause: cause, Whole: !d.spread.Load(),
+		Message: "the connection to the database broke while the change was being committed; look whether it was",
+	}
 }
 
 // exec runs a statement without values.

@@ -15,7 +15,7 @@ import (
 func (d *db) onlyPrepare(ctx context.Context, connection *conn, c *call) error {
 	limited, cancel := d.limitFor(ctx, nil)
 	defer cancel()
-	err := connection.onlyPrepare(limited, c.SQL.Text)
+	err := connection.onlyPrepare(limited, c.SQL.Text, len(c.Args))
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) {
 		if e := untaken(answer); e != nil {
@@ -28,13 +28,13 @@ func (d *db) onlyPrepare(ctx context.Context, connection *conn, c *call) error {
 	return nil
 }
 
-// onlyPrepare prepares a statement that is not run.
-func (c *conn) onlyPrepare(ctx context.Context, sql []byte) error {
+// onlyPrepare prepares a statement with so many values, which is not run.
+func (c *conn) onlyPrepare(ctx context.Context, sql []byte, values int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	defer c.watch(ctx)()
-	_, done, err := c.prepare(sql)
+	_, done, err := c.prepare(sql, values)
 	if err != nil {
 		return c.failed(err)
 	}

@@ -40,13 +40,18 @@ func (t *transaction) explain(ctx context.Context, s *statement, err error) erro
 // send sends what is queued in one round trip. If a statement failed, it returns that and the server's own error. BEGIN goes
 // with the first statements; a connection that turns out to be dead then is replaced once, as nothing can have been committed.
 func (t *transaction) send(ctx context.Context) (*statement, error) {
+	return t.sendWithin(ctx, len(t.queue))
+}
+
+// sendWithin is send with the time that so many statements may take.
+func (t *transaction) sendWithin(ctx context.Context, statements int) (*statement, error) {
 	if len(t.queue) == 0 {
 		return nil, nil
 	}
 	t.sent++
 	t.comment = t.db.comment(ctx)
 	for again := false; ; again = true {
-		t.pooled.guard(len(t.queue))
+		t.pooled.guard(statements)
 		s, err := t.attempt(ctx)
 		t.pooled.unguard()
 		lost := err != nil && !t.begun && (preparedLost(err) || t.db.died(ctx, t.pooled))

@@ -14,14 +14,9 @@ import (
 // budget bounds the statement after it in the same transaction, the count, because a page must not wait for it.
 var budget = []byte("SELECT set_config('statement_timeout', $1, true)")
 
-// budgetSetting is how long a count may take, in the server's form: database.TotalBudget, or the statement timeout if
-// that is shorter.
+// budgetSetting is how long a count may take, in the server's form.
 func (d *db) budgetSetting() []byte {
-	limit := database.TotalBudget
-	if timeout := d.statementTimeout(); timeout > 0 {
-		limit = min(limit, timeout)
-	}
-	return strconv.AppendInt(nil, max(limit.Milliseconds(), 1), 10)
+	return strconv.AppendInt(nil, max(d.settings.CountingTime().Milliseconds(), 1), 10)
 }
 
 // settleTotal takes the total from the page if the page tells it, and sets the precision of a counted one.

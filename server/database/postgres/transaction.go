@@ -119,7 +119,9 @@ func (t *transaction) commit(ctx context.Context) error {
 	}
 	t.queue.command("COMMIT")
 	t.session.unconfirmed = false
-	s, err := t.send(context.WithoutCancel(ctx))
+	// The rows that waited for it are short. If COMMIT itself waits, for a standby or a slow disk, their caller is not kept waiting
+	// longer for each of them.
+	s, err := t.sendWithin(context.WithoutCancel(ctx), 1)
 	switch {
 	case err == nil && t.session.unconfirmed:
 		return unconfirmed()

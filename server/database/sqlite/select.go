@@ -91,9 +91,9 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 	return page.AtLeast(plan), database.TotalIsAtLeast, nil
 }
 
-// countSoon counts for no longer than database.TotalBudget, and reports whether that was too short.
+// countSoon counts for no longer than its budget, and reports whether that was too short.
 func (d *db) countSoon(ctx context.Context, connection *conn, plan *database.Select, c *call) (total int64, precision database.Precision, late bool, err error) {
-	soon, cancel := context.WithTimeout(ctx, database.TotalBudget)
+	soon, cancel := context.WithTimeout(ctx, d.settings.CountingTime())
 	defer cancel()
 	total, precision, err = d.countOnce(soon, connection, plan, c)
 	return total, precision, err != nil && soon.Err() != nil && ctx.Err() == nil && d.closing.Err() == nil, err

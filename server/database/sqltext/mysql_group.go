@@ -175,6 +175,8 @@ func (mysql) choice(w *writer, c *database.Column) {
 
 func (d mysql) side(w *writer, column func(), c, other *database.Column, op database.CompareOp) {
 	switch {
+	case d.shards && c.Kind != other.Kind && (c.Kind == database.Integer || c.Kind == database.Decimal):
+		w.around("(", column, " + 0)") // else it would look for a 7.0 where 7.0 would lie, and not where 7 does
 	case c.Kind == database.Float && other.Kind != database.Float:
 		w.around("CAST(", column, " AS DECIMAL(65,30))")
 	case sameEnum(c, other):

@@ -51,8 +51,9 @@ func (mysql) texts(w *writer, m *database.Measure) {
 	w.joined(m, "GROUP_CONCAT(", func() { w.around(" ORDER BY ", func() { w.column(m.Place) }, " SEPARATOR ', '") })
 }
 
-// averageMoment counts from the year 1: DIV rounds towards zero.
-func (mysql) averageMoment(w *writer, m *database.Measure) {
+// averageMoment counts from the year 1: DIV rounds towards zero. A gateway cannot add more than 292 years in seconds, and says nothing
+// of it: there days are added first.
+func (d mysql) averageMoment(w *writer, m *database.Measure) {
 	column := func() { w.column(m.Ref.Column) }
 	count := func() { w.ofColumn(m, "count(") }
 	if m.Ref.Column.Kind == database.Date {
@@ -60,7 +61,15 @@ func (mysql) averageMoment(w *writer, m *database.Measure) {
 		w.around("", count, ")")
 		return
 	}
-	w.text("TIMESTAMPADD(SECOND, ")
-	w.aggregate(m, "sum(", func() { w.around("TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'0001-01-01 00:00:00', ", column, ")") })
-	w.around(" DIV (", count, " * 1000000), TIMESTAMP'0001-01-01 00:00:00')")
+	const first = "TIMESTAMP'0001-01-01 00:00:00'"
+	seconds := func() {
+		w.aggregate(m, "sum(", func() { w.around("TIMESTAMPDIFF(MICROSECOND, "+first+", ", column, ")") })
+		w.around(" DIV (", count, " * 1000000)")
+	}
+	if !d.shards {
+		w.around("TIMESTAMPADD(SECOND, ", seconds, ", "+first+")")
+		return
+	}
+	w.around("TIMESTAMPADD(SECOND, (", seconds, ") % 86400, ")
+	w.around("TIMESTAMPADD(DAY, (", seconds, ") DIV 86400, "+first+"))")
 }

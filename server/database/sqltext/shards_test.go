@@ -28,6 +28,10 @@ func TestStatementsOverShards(t *testing.T) {
 	if got := string(s.Select); !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	plan.Total = database.TotalCapped
+	if err := s.Build(sqltext.MySQLShards, plan); err != nil || strings.Contains(string(s.Count), "LIMIT") {
+		t.Errorf("the rows that are counted are gathered: %v: %s", err, s.Count)
+	}
 	if err := s.Build(sqltext.MySQL, plan); err != nil || !strings.Contains(string(s.Select), "NOT EXISTS (") || strings.Contains(string(s.Select), "CAST") {
 		t.Errorf("on one server: %v: %s", err, s.Select)
 	}

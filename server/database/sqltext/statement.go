@@ -9,6 +9,7 @@ package sqltext
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -102,7 +103,7 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	w.buf = strconv.AppendInt(w.buf, int64(rows), 10)
 	if plan.Offset > 0 {
 		w.text(" OFFSET ")
-		w.bind(Arg{Kind: database.Integer, Value: int64(plan.Offset)})
+		w.bind(Arg{Kind: database.Integer, Value: min(int64(plan.Offset), math.MaxInt64-int64(rows))}) // a gateway adds the two
 	}
 	if plan.Lock {
 		w.text(d.lock())
@@ -111,11 +112,12 @@ func (s *Statement) Build(d Dialect, plan *database.Select) error {
 	s.Select, s.Args = w.buf, w.args
 
 	w.buf = s.Count[:0]
-	switch plan.Total {
-	case database.TotalExact, database.TotalAuto:
+	switch {
+	case plan.Total == database.TotalNone:
+	case plan.Total != database.TotalCapped, d.gathers(): // a gateway would gather the rows up to the bound, and each server counts its own at once
 		w.text("SELECT count(*)")
 		w.buf = append(w.buf, s.rows...)
-	case database.TotalCapped:
+	default:
 		w.text("SELECT count(*) FROM (SELECT 1")
 		w.buf = append(w.buf, s.rows...)
 		w.text(" LIMIT ")
