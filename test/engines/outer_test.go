@@ -57,7 +57,7 @@ func TestRowsAreComparedWithTheRowOutside(t *testing.T) {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
-			s := &suite{engine, harness.Serve(t, database, computedModels(engine), tokens(), withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, computedModels(), tokens(), withAudit), plain}
 			for _, c := range outerCases {
 				s.check(t, c.name, func(t *testing.T) { want(t, s.ok(t, c.token, c.tool, c.arguments), c.want, c.member) })
 			}
@@ -71,7 +71,7 @@ func TestTheRowOutsideKeepsToRights(t *testing.T) {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, computedTypes[engine.Name].Replace(computedShop))
-			models := computedModels(engine)
+			models := computedModels()
 			models[1].Exclude = []string{"weight"}
 			models[2].Masked = []contract.MaskedField{{Name: "freight"}}
 			models[3].MinGroupSize = 2
