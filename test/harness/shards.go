@@ -67,7 +67,16 @@ func execute(t testing.TB, plain *sql.DB, statement string) {
 	t.Helper()
 	const unknownColumns = "VT09004"
 	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		_, err := plain.Exec(statement)
+		run := func() error {
+			_, err := plain.Exec(statement)
+			return err
+		}
+		var err error
+		if strings.HasPrefix(statement, "alter vschema") {
+			err = databasetest.Topology(run)
+		} else {
+			err = run()
+		}
 		if err == nil {
 			return
 		}

@@ -76,13 +76,18 @@ func dropLater(t testing.TB, beside contract.Connection, name string) {
 	})
 }
 
-// alone makes or drops a database. On a Vitess (vtcombo) nobody else does so meanwhile, in this process or another: it breaks down
-// if two keyspaces are dropped at the same time.
+// alone makes or drops a database.
 func alone(t testing.TB, beside contract.Connection, statement string) error {
 	t.Helper()
 	if beside.Database == "" {
 		return tryMySQL(t, beside, statement)
 	}
+	return Topology(func() error { return tryMySQL(t, beside, statement) })
+}
+
+// Topology changes the keyspaces of a Vitess or their VSchemas, while nobody else does in this process or another: vtcombo breaks down
+// if two keyspaces are dropped at the same time, and one of two changes of VSchemas may be lost.
+func Topology(change func() error) error {
 	lock, err := os.OpenFile(filepath.Join(os.TempDir(), "mcp-admin-keyspaces.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
@@ -91,7 +96,7 @@ func alone(t testing.TB, beside contract.Connection, statement string) error {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return err
 	}
-	return tryMySQL(t, beside, statement)
+	return change()
 }
 
 // ShardedOn makes a database of two shards on the Vitess of a URI, drops it when the test ends, and returns how to reach it.
