@@ -50,7 +50,7 @@ func TestNumbersInTextsAreComputedWith(t *testing.T) {
 		t.Run(engine.Title, func(t *testing.T) {
 			t.Parallel()
 			database, plain := engine.Open(t, importedShop)
-			s := &suite{engine, harness.Serve(t, database, plainDeals(), tokens(), withAudit), plain}
+			s := &suite{engine, harness.Serve(t, database, related(engine, importedShop, plainDeals()), tokens(), withAudit), plain}
 			for _, tc := range textNumberCases {
 				s.check(t, tc.name, func(t *testing.T) { want(t, s.ok(t, tc.token, tc.tool, tc.arguments), tc.want, "results") })
 			}
