@@ -88,9 +88,9 @@ test-engines: more-databases ## Run the data side's behavioural suite on every e
 	@$(more_databases) $(suites) -rest engines
 
 .PHONY: test-engines-all
-test-engines-all: ## Run it on Pgpool-II as well, on what is built from source (Vitess, on one shard and on two; building takes minutes), and through failovers
+test-engines-all: ## Run it on Pgpool-II and Spider as well, on what is built from source (Vitess, on one shard and on two; building takes minutes), and through failovers
 	@go run ./test/databases install -all
-	@MCP_TEST_FAILOVERS=1 $(with_databases) $(suites) -rest -run 'Patroni|Pgpool|Standby|Spider' faults
+	@MCP_TEST_FAILOVERS=1 $(with_databases) $(suites) -rest -run 'Patroni|Pgpool|Standby' faults
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
 .PHONY: test-duckdb

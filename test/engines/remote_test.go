@@ -77,10 +77,12 @@ func TestTablesOfOtherServersTellNothingOfThem(t *testing.T) {
 			}
 			t.Parallel()
 			database, plain := engine.Open(t, `create table item (id int primary key, name varchar(20) not null, old text character set latin1);
-create table coded (id int primary key, code varchar(20) unique);
+create table coded (id int primary key, code varchar(200) unique, owner bigint not null, body text);
 insert into item (id, name) values (1, 'one'), (2, 'two'), (3, 'three');
-insert into coded values (1, 'one'), (2, 'two'), (3, 'three');
-create view pairs as select a.id, b.code from coded a join coded b on b.id = a.id;
+insert into coded (id, code, owner) values (1, 'one', 1), (2, 'two', 1), (3, 'three', 1);
+create table owner (id bigint primary key, code varchar(20) unique);
+insert into owner values (1, 'who');
+create view pairs as select a.id, a.code, b.code as owner from coded a join owner b on b.id = a.owner;
 create view named as select id, name, old from item`)
 			if _, err := plain.Exec("create table note (id int primary key, item_id int, body varchar(20)) comment 'What is to do.'"); err != nil {
 				t.Fatal(err)
@@ -121,7 +123,7 @@ create view named as select id, name, old from item`)
 			})
 			s.check(t, "a page of a view is read again by an offset", func(t *testing.T) {
 				for range 10 {
-					want(t, s.ok(t, "root", "list_pairs", `{"limit":1,"offset":1,"order_by":["id"]}`), `[{"id":2,"code":"two"}]`, "results")
+					want(t, s.ok(t, "root", "list_pairs", `{"limit":1,"offset":1,"order_by":["id"]}`), `[{"id":2,"code":"two","owner":"who"}]`, "results")
 				}
 			})
 		})
