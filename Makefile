@@ -94,9 +94,8 @@ test-failovers: databases ## Have agents write while PostgreSQL fails over: by P
 	@MCP_TEST_FAILOVERS=1 $(with_databases) $(suites) -rest -run 'Patroni|Pgpool|Standby' faults
 
 .PHONY: test-engines-all
-test-engines-all: test-failovers ## Run it on Pgpool-II as well, on what is built from source (Vitess, on one shard and on two; building takes minutes), and through failovers
+test-engines-all: test-failovers ## Run it on Pgpool-II and Spider as well, on what is built from source (Vitess, on one shard and on two; building takes minutes), and through failovers
 	@go run ./test/databases install -all
-	@$(with_databases) $(suites) -rest -run Spider faults
 	@go run ./test/databases run -all -- $(suites) -rest engines
 
 .PHONY: test-duckdb

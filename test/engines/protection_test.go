@@ -69,7 +69,9 @@ func slowQueries(t *testing.T, engine harness.Engine) {
 	}
 	for range 20 {
 		answered("get_book", `{"id":1}`)
-		answered("update_book", `{"id":2,"data":{"pages":7}}`)
+		if !s.Remote {
+			answered("update_book", `{"id":2,"data":{"pages":7}}`)
+		}
 	}
 	waiting.Wait()
 	answered("list_book", `{}`)

@@ -1,10 +1,100 @@
 package engines
 
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/test/harness"
+)
+
 // Tables whose rows lie on other servers (MariaDB's Spider) are read, and not written. A case that writes through a tool is skipped as
 // soon as the server says that a table offers no such tool; here are those that differ otherwise.
 
-// noSavepoints is why nothing is written.
-const noSavepoints = "the tables are read-only, as their transactions have no savepoints"
+// The reasons.
+const (
+	noSavepoints   = "the tables are read-only, as their transactions have no savepoints"
+	noForeignKeys  = "the tables have no foreign keys"
+	noTextIndex    = "full-text indexes are those of the server's own tables: search looks for pieces of texts"
+	mixedTexts     = "a text in another character set than its table's is left out"
+	twoDefinitions = "it changes the table in front, and not those behind"
+)
 
 // onRemote are those cases and groups, by their names.
-var onRemote = map[string]string{}
+var onRemote = map[string]string{
+	"round trips": noSavepoints,
+	"the tools that are listed are those that can be used":      noSavepoints,
+	"the list has what the token may use on one model at least": noSavepoints,
+	"describe, schema and tool agree":                           noSavepoints,
+	"the exposure says why":                                     noForeignKeys,
+	"inlines":                                                   noForeignKeys,
+	"a value of 15 MiB is whole":                                twoDefinitions,
+	"mediumtext character set latin1":                           mixedTexts,
+	"Integer of mediumtext character set latin1":                mixedTexts,
+	"Decimal of mediumtext character set latin1":                mixedTexts,
+	"Boolean of mediumtext character set latin1":                mixedTexts,
+	"Date of mediumtext character set latin1":                   mixedTexts,
+	"Timestamp of mediumtext character set latin1":              mixedTexts,
+}
+
+// A table in front says how the other servers are reached, which no caller is told, and beside it there are tables of the server's own.
+func TestTablesOfOtherServersTellNothingOfThem(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			if !engine.Remote {
+				t.Skip("its tables have their rows themselves")
+			}
+			t.Parallel()
+			database, plain := engine.Open(t, `create table item (id int primary key, name varchar(20) not null, old text character set latin1);
+create table coded (id int primary key, code varchar(200) unique, owner bigint not null, body text);
+insert into item (id, name) values (1, 'one'), (2, 'two'), (3, 'three');
+insert into coded (id, code, owner) values (1, 'one', 1), (2, 'two', 1), (3, 'three', 1);
+create table owner (id bigint primary key, code varchar(20) unique);
+insert into owner values (1, 'who');
+create view pairs as select a.id, a.code, b.code as owner from coded a join owner b on b.id = a.owner;
+create view named as select id, name, old from item`)
+			if _, err := plain.Exec("create table note (id int primary key, item_id int, body varchar(20)) comment 'What is to do.'"); err != nil {
+				t.Fatal(err)
+			}
+			models := []contract.Model{{Name: "item", Table: "item", Expose: true}, {Name: "pairs", Table: "pairs", Expose: true, Key: []string{"id"}}, {Name: "named", Table: "named", Expose: true, Key: []string{"id"}},
+				{Name: "note", Table: "note", Expose: true, Relations: []contract.Relation{{Name: "item", Columns: []string{"item_id"}, Model: "item"}}}}
+			s := &suite{engine, harness.Serve(t, database, models, tokens(), withAudit), plain}
+			s.check(t, "a table's comment is told if it is not a connection", func(t *testing.T) {
+				found, _ := s.endpoint.Call(secret("root"), "find_models", `{"detail":"fields"}`)
+				for text, told := range map[string]bool{"What is to do.": true, "wrapper": false, "srv": false} {
+					if strings.Contains(found, text) != told {
+						t.Errorf("%q is told: %t, want %t: %s", text, !told, told, found)
+					}
+				}
+			})
+			s.check(t, "a text that may be another row's is left out, and the status says so", func(t *testing.T) {
+				want(t, s.ok(t, "root", "get_item", `{"id":1}`), `{"id":1,"name":"one"}`)
+				want(t, s.ok(t, "root", "get_named", `{"id":1}`), `{"id":1,"name":"one"}`)
+				if notes := s.endpoint.Status().Database.Notes; !strings.Contains(notes, "item.old is left out") {
+					t.Errorf("the notes are %q", notes)
+				}
+			})
+			s.check(t, "a table of the server's own is written, and joined with them", func(t *testing.T) {
+				s.ok(t, "root", "create_note", `{"data":{"id":1,"item_id":2,"body":"of two"}}`)
+				want(t, s.ok(t, "root", "list_note", `{"fields":["item__name"]}`), `[{"id":1,"item__name":"two"}]`, "results")
+				want(t, s.ok(t, "root", "list_item", `{"filters":{"note_by_item__none":{}},"fields":["id"]}`), `[{"id":1},{"id":3}]`, "results")
+			})
+			s.check(t, "they are read-only, and the status says why", func(t *testing.T) {
+				text, _ := s.endpoint.Call(secret("root"), "create_item", `{"data":{"id":4,"name":"four"}}`)
+				if !strings.Contains(text, "create is not offered for item") {
+					t.Errorf("got %s", text)
+				}
+				for _, m := range s.endpoint.Status().Models {
+					if notes := strings.Join(m.Notes, " "); (m.Name == "item") != strings.Contains(notes, "no savepoints") {
+						t.Errorf("%s: the notes are %s", m.Name, notes)
+					}
+				}
+			})
+			s.check(t, "a page of a view is read again by an offset", func(t *testing.T) {
+				for range 10 {
+					want(t, s.ok(t, "root", "list_pairs", `{"limit":1,"offset":1,"order_by":["id"]}`), `[{"id":2,"code":"two","owner":"who"}]`, "results")
+				}
+			})
+		})
+	}
+}

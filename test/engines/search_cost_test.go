@@ -18,6 +18,9 @@ func TestSearchOfManyRows(t *testing.T) {
 	}
 	for _, engine := range allEngines() {
 		t.Run(engine.Title, func(t *testing.T) {
+			if engine.Remote {
+				t.Skip(noTextIndex)
+			}
 			if engine.Name == contract.EngineDuckDB {
 				t.Skip("DuckDB is served without full-text indexes")
 			}

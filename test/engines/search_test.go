@@ -91,6 +91,9 @@ func sorted(ids string) string {
 func TestSearchByIndex(t *testing.T) {
 	for _, engine := range allEngines() {
 		t.Run(engine.Title, func(t *testing.T) {
+			if engine.Remote {
+				t.Skip(noTextIndex)
+			}
 			if engine.Name == contract.EngineDuckDB {
 				t.Skip("DuckDB is served without full-text indexes")
 			}
