@@ -73,7 +73,7 @@ func (p spider) behind(s *server, password string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, p.mariaDB.uri(s, port, password))
+		all = append(all, p.uri(s, port, password))
 	}
 	return all, nil
 }

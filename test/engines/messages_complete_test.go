@@ -129,11 +129,13 @@ const (
 	ofRequiredLines = "requiredLines causes it"
 	ofElicitation   = "the tests of questions in server/mcp cause it"
 	ofTasks         = "the tests of tasks in server/mcp cause it"
+	ofStandbys      = "test/faults has a standby that does not confirm"
 	ofApprovals     = "the tests of approvals in server/tools cause it"
 )
 
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
+	"no standby of the database confirmed that this call was to be made, so it was not made, and nothing was changed; try again in a few seconds": ofStandbys,
 	"the rows are to be seen as they were":             neverTold,
 	"Mcp-Name must be the body's params.taskId":        ofTasks,
 	"taskId is required and must be a string":          ofTasks,

@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,6 +20,9 @@ const (
 	mixedTexts     = "a text in another character set than its table's is left out"
 	twoDefinitions = "it changes the table in front, and not those behind"
 )
+
+// refusedWrite is what the server says of a tool that writes.
+var refusedWrite = regexp.MustCompile(`\b(create|update|delete|bulk|actions?|undo) is not offered for`)
 
 // onRemote are those cases and groups, by their names.
 var onRemote = map[string]string{

@@ -197,7 +197,7 @@ func (s *suite) call(t *testing.T, token, tool, arguments string) (payload objec
 	if s.OnlyReads && (strings.Contains(text, neverWritten) || strings.Contains(text, "is not offered for")) {
 		t.Skip(noWrites)
 	}
-	if s.Remote && isError && strings.Contains(text, "is not offered for") {
+	if s.Remote && isError && refusedWrite.MatchString(text) {
 		t.Skip(noSavepoints)
 	}
 	return payload, isError

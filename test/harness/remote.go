@@ -20,7 +20,7 @@ var (
 	endOfTable  = regexp.MustCompile(`(?s)\)[^)]*$`)
 	anyRelation = regexp.MustCompile("(?is)(,\\s*(constraint \\S+ )?foreign key \\([^)]*\\))?\\s+references \\S+( \\([^)]*\\))?" +
 		"( on (delete|update) (cascade|set null|set default|restrict|no action))*")
-	keyOfTable = regexp.MustCompile("(?is)primary key \\(([^)]*)\\)")
+	keyOfTable = regexp.MustCompile(`(?is)primary key \(([^)]*)\)`)
 	keyColumn  = regexp.MustCompile("(?is)[(,]\\s*(`[^`]+`|\\w+) [^,]*?primary key")
 	notKeyed   = regexp.MustCompile(`(?i)\b(unique|fulltext)\b`)
 )
