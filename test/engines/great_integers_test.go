@@ -12,7 +12,7 @@ import (
 // crates hold the greatest integers, whose sums need more than 64 bits, and integers at each side of 32 bits.
 const crates = `
 create table shelf (id int primary key, name varchar(20));
-create table crate (id int primary key, shelf_id int references shelf (id), big bigint);
+create table crate (id int primary key, shelf_id int, big bigint, foreign key (shelf_id) references shelf (id));
 insert into shelf values (1, 'greatest'), (2, 'least'), (3, 'exact'), (4, 'half'), (5, 'none');
 insert into crate values (1, 1, 9223372036854775807), (2, 1, 9223372036854775807), (3, 1, 9223372036854775806),
   (4, 2, -9223372036854775808), (5, 2, -9223372036854775808), (6, 2, -9223372036854775807),
