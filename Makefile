@@ -102,7 +102,7 @@ test-engines-all: test-failovers ## Run it on Pgpool-II and Spider as well, on w
 test-duckdb: ## Run the reading part of that suite, and of random calls, on DuckDB, which needs a C++ compiler
 	@if ! command -v "$$(go env CXX)" > /dev/null; then echo "duckdb: SKIPPED: no test was run, as there is no C++ compiler ($$(go env CXX))"; exit; fi; \
 	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) . && \
-	CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) -v -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines github.com/mcp-admin/mcp-admin-operator/test/oracle | \
+	MCP_TEST_CALLS=$${MCP_TEST_CALLS:-3300} CGO_ENABLED=1 go -C cmd/duckdb test $(duckdb_test) -v -overlay testdata/overlay.json github.com/mcp-admin/mcp-admin-operator/test/engines github.com/mcp-admin/mcp-admin-operator/test/oracle | \
 		grep -vE '^(=== | *--- (PASS|SKIP))|_test.go:[0-9]+: (nothing in|checks are not|a product of|DuckDB is|the gateway)'
 
 .PHONY: test-schemas
