@@ -88,7 +88,7 @@ func TestAFileWithoutALastLineBreakSettles(t *testing.T) {
 	eventually(t, e, token, "list_item", `{}`, `[{"id":1,"name":"first"},{"id":2,"name":"last"}]`)
 }
 
-// wholeRow is what the name of each row is in a file that grows.
+// wholeRow matches the name of each row in a file that grows.
 var wholeRow = regexp.MustCompile(`^row-\d+-end$`)
 
 func TestAFileThatGrowsWhileItIsReadShowsWholeRows(t *testing.T) {

@@ -69,7 +69,7 @@ type version struct {
 	settles time.Time
 }
 
-// holds reports whether what was found of a version is still so, if the files are now those of another one.
+// holds reports whether a version still describes the files, which are now as another version found them.
 func (v *version) holds(now *version) bool {
 	return v.same(now) && (v.settles.IsZero() || time.Now().Before(v.settles))
 }

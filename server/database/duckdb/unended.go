@@ -31,7 +31,7 @@ const (
 	noteCutOff = " is not read: it is cut off, as if it was still being written, or its writer was interrupted. Write files beside, and rename them."
 	// quiet is how long a file whose last line has no end must not have changed to count as whole.
 	quiet = time.Minute
-	// tellUnended is what a caller is told.
+	// tellUnended is the message for a caller.
 	tellUnended = "a file that this call needs is being written, or was not written to its end; try again in a few seconds, and if that does not help, whoever administers the endpoint finds the file in the endpoint's status"
 )
 
@@ -62,7 +62,7 @@ func (v *version) unended(ctx context.Context, s source, known wholeFiles) strin
 // wholeFiles are the compressed files that were found to be whole, as they were then: to see that, one has to read all of them.
 type wholeFiles map[string]os.FileInfo
 
-// unended is what a note says of a CSV file without an end, and when it will count as whole, if time tells; "" if it has its end. An empty
+// unended returns the note about a CSV file without an end, and when the file will count as whole, if time tells; "" if it has its end. An empty
 // file is for DuckDB to judge.
 func (known wholeFiles) unended(ctx context.Context, f *os.File) (note string, until time.Time) {
 	info, err := f.Stat()
