@@ -101,7 +101,7 @@ func TestACallThatWaitsIsATask(t *testing.T) {
 }
 
 func TestATaskRunsOnce(t *testing.T) {
-	e := newEndpoint(t, writing(approving))
+	e := newEndpoint(t, writing(approving, func(c *contract.Config) { c.Endpoint.Limits.MaxConcurrentRequests = 20 }))
 	c := client{t, e, writerToken, tasks}
 	const another = `{"data":{"title":"Eden"}}`
 	id := c.held("create_book", another)

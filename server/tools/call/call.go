@@ -105,6 +105,9 @@ type Call struct {
 	// Unconfirmed is the error of a transaction that was committed, and that no standby confirmed; else nil. The operation goes on, so
 	// that what it changed is recorded, and the error takes the place of its answer.
 	Unconfirmed error
+	// TellParts tells the audit of the call's parts once its transaction has ended, with the call's error; nil if it has none to tell of. An
+	// error takes the place of the answer.
+	TellParts func(error) error
 	// ChecksItems makes a bulk check its constraints after each item.
 	ChecksItems bool
 	Forgotten   *atomic.Int64

@@ -42,7 +42,7 @@ func (c *Call) Part(tx database.Tx, op *Operation, model string) *Call {
 		Model: model, Generic: model == "" && !op.Global, IsPart: true}
 	p.DB = OpenTransaction{Tx: tx}
 	p.Stale = p.DB // it must see what the transaction did
-	p.Gate, p.Hold, p.Elicited, p.Confirmation, p.Elicitation = nil, nil, nil, "", nil
+	p.Gate, p.Hold, p.Elicited, p.Confirmation, p.Elicitation, p.TellParts = nil, nil, nil, "", nil, nil
 	return &p
 }
 

@@ -29,6 +29,11 @@ type onceCall struct {
 // that other people must allow waits for them.
 func Run(c *call.Call, raw []byte) ([]byte, error) {
 	answer, err := run(c, raw)
+	if c.TellParts != nil {
+		if failed := c.TellParts(err); err == nil {
+			err = failed
+		}
+	}
 	if err == nil {
 		err = c.Unconfirmed
 	}
@@ -161,7 +166,7 @@ func (o *onceCall) perform() (answer []byte, err error) {
 	own := c.DB
 	defer func() { c.DB = own }()
 	err = write.InTransaction(c, func(tx database.Tx) error {
-		c.Asked = false
+		c.Asked, c.TellParts = false, nil
 		if err := o.claim(tx); err != nil {
 			return err
 		}

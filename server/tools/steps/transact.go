@@ -90,6 +90,7 @@ type transaction struct {
 func transactSteps(c *call.Call, a *transactArguments) ([]byte, error) {
 	c.DryRun = a.dryRun
 	t := &transaction{call: c, sent: a.steps, steps: c.Steps, failed: -1}
+	c.TellParts = t.tellSteps
 	t.confirmations.Confirmed, t.confirmations.Shown = a.confirm, a.token
 	if c.Elicited != nil { // the person says it, and not the agent
 		t.confirmations.Elicits = true
@@ -100,9 +101,6 @@ func transactSteps(c *call.Call, a *transactArguments) ([]byte, error) {
 		c.Asked = true
 		return action.EncodePlainly(t.question)
 	case err != nil:
-		return nil, err
-	}
-	if err := t.tellSteps(); err != nil {
 		return nil, err
 	}
 	return t.answer()
@@ -142,7 +140,7 @@ func (t *transaction) run() error {
 		err = &database.Error{Code: database.Timeout, Message: "the steps took too long together", Cause: err}
 	}
 	if err != nil && t.failed >= 0 && !database.CouldNotBegin(err) {
-		return t.stepFailed(err)
+		return &stepError{t.failed, t.steps[t.failed].Tool, err}
 	}
 	return err
 }
@@ -214,10 +212,17 @@ func (t *transaction) answerStep(p *call.Call, s *call.Step) error {
 	return nil
 }
 
-// tellSteps tells the audit of the steps: of those that changed something, and of what the others read. An error says that the answer may not
-// be shown: what was read has no line.
-func (t *transaction) tellSteps() (failed error) {
-	t.call.Record.Changed = 0 // with a key, all of this may run again
+// tellSteps tells the audit of the steps once the call has ended: of those that changed something, and of what the others read; of a call
+// that failed at a step, of that one. An error says that the answer may not be shown: what was read has no line.
+func (t *transaction) tellSteps(err error) (failed error) {
+	var at *stepError
+	switch {
+	case errors.As(err, &at):
+		t.tellFailed(at)
+		return nil
+	case err != nil || t.question != nil:
+		return nil
+	}
 	for i, p := range t.done {
 		if !p.Op.Writes() {
 			t.call.Rows += p.AnsweredRows()
@@ -253,16 +258,16 @@ func (e *stepError) name() string {
 	return fmt.Sprintf("step %d (%s)", e.step, e.tool)
 }
 
-// stepFailed is the error of the step at which all ended; the audit gets it.
-func (t *transaction) stepFailed(err error) error {
-	failed := &stepError{t.failed, t.steps[t.failed].Tool, err}
-	if p := t.done[len(t.done)-1]; len(t.done) == t.failed+1 {
-		if told := call.ResultOf(nil, err); p.Op.Writes() || told.Code == call.CodePermissionDenied {
-			p.Record.Changed = 0
-			_ = p.TellAudit(string(told.Code))
-		}
+// tellFailed tells the audit of the step at which all ended.
+func (t *transaction) tellFailed(e *stepError) {
+	if len(t.done) != e.step+1 {
+		return
 	}
-	return failed
+	p, told := t.done[e.step], call.ResultOf(nil, e.err)
+	if p.Op.Writes() || told.Code == call.CodePermissionDenied {
+		p.Record.Changed = 0
+		_ = p.TellAudit(string(told.Code))
+	}
 }
 
 // Amend adds the step to what the caller is told of its error.

@@ -96,7 +96,7 @@ func undo(c *call.Call, a *undoArguments) ([]byte, error) {
 	if len(u.changes) == 0 {
 		u.notice = "nothing is left of these changes: they took each other back"
 	}
-	u.tellAudit()
+	c.TellParts = u.tellParts
 	return action.EncodePlainly(undone{Success: true, Changes: u.changes, DryRun: c.DryRun, Notice: u.notice, Call: c.RecordedAs()})
 }
 

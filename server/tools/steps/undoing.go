@@ -267,9 +267,11 @@ func (r *reversal) hasFixed(now json.RawMessage) error {
 	return nil
 }
 
-// tellAudit tells the audit of the calls that took changes back.
-func (u *undoing) tellAudit() {
-	u.call.Record.Changed = 0 // with a key, all of this may run again
+// tellParts tells the audit of the calls that took changes back, once the whole has ended with an error or none.
+func (u *undoing) tellParts(err error) error {
+	if err != nil {
+		return nil //nolint:nilerr // nothing was taken back; the caller is told why
+	}
 	for _, p := range u.parts {
 		if p.DryRun = u.call.DryRun; p.DryRun {
 			p.Record.Changed = 0
@@ -277,4 +279,5 @@ func (u *undoing) tellAudit() {
 		u.call.Record.Changed += p.Record.Changed
 		_ = p.TellAudit(u.call.Outcome())
 	}
+	return nil
 }
