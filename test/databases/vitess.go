@@ -58,9 +58,11 @@ func (v vitess) initialise(s *server, password string) error {
 	if err := v.mySQL.initialise(s, password); err != nil {
 		return err
 	}
-	script := fmt.Sprintf("CREATE USER IF NOT EXISTS 'tester'@'localhost' IDENTIFIED BY '%s';\n"+
-		"GRANT ALL PRIVILEGES ON *.* TO 'tester'@'localhost' WITH GRANT OPTION;\n"+
-		"CREATE DATABASE IF NOT EXISTS `vt_%s_0` CHARACTER SET utf8mb4;\n", password, unsharded)
+	script := fmt.Sprintf("CREATE DATABASE IF NOT EXISTS `vt_%s_0` CHARACTER SET utf8mb4;\n", unsharded)
+	for _, host := range []string{"localhost", "127.0.0.1"} { // the tablets come by the socket, tests that look behind the gateway do not
+		script += fmt.Sprintf("CREATE USER IF NOT EXISTS 'tester'@'%s' IDENTIFIED BY '%s';\n"+
+			"GRANT ALL PRIVILEGES ON *.* TO 'tester'@'%[1]s' WITH GRANT OPTION;\n", host, password)
+	}
 	for _, name := range databasetest.ShardedKeyspaces {
 		for _, shard := range shardNames {
 			script += fmt.Sprintf("CREATE DATABASE IF NOT EXISTS `vt_%s_%s` CHARACTER SET utf8mb4;\n", name, shard)
@@ -76,6 +78,15 @@ func (v vitess) initialise(s *server, password string) error {
 // uri also names the keyspace that is always there.
 func (v vitess) uri(s *server, port int, password string) string {
 	return v.mySQL.uri(s, port, password) + unsharded
+}
+
+// behind returns the URI of the MySQL that has the rows, each shard's in a database of its own.
+func (v vitess) behind(s *server, password string) ([]string, error) {
+	port, err := readNumber(s.path("port2"))
+	if err != nil {
+		return nil, err
+	}
+	return []string{v.mySQL.uri(s, port, password)}, nil
 }
 
 // topology says which keyspaces there are. A keyspace that is made again has the shards that it has here.

@@ -26,6 +26,8 @@ type Engine struct {
 	Shards bool
 	// Gateway reports whether vtgate stands before the database, which does not take all of its SQL.
 	Gateway bool
+	// Behind are the URIs of the servers that have the rows, if the database is only the front of others.
+	Behind []string
 	// Remote reports whether the rows of a script's tables lie on other servers. Such tables have no foreign keys, and no endpoint
 	// changes them, as their transactions have no savepoints; the plain client does.
 	Remote bool
@@ -72,18 +74,20 @@ func further(s databasetest.Server) Engine {
 	if s.Product == PostgreSQL {
 		name = contract.EnginePostgreSQL
 	}
-	return Engine{Name: name, Title: s.Title, Product: s.Product, Shards: s.Shards, Remote: len(s.Behind) > 0, Gateway: strings.HasPrefix(s.Title, "Vitess"),
-		Open: func(t testing.TB, script string) (Database, *sql.DB) { return openOn(t, s, script) }}
+	e := Engine{Name: name, Title: s.Title, Product: s.Product, Shards: s.Shards, Behind: s.Behind, Gateway: strings.HasPrefix(s.Title, "Vitess")}
+	e.Remote = len(s.Behind) > 0 && !e.Gateway
+	e.Open = func(t testing.TB, script string) (Database, *sql.DB) { return e.open(t, s, script) }
+	return e
 }
 
-func openOn(t testing.TB, s databasetest.Server, script string) (Database, *sql.DB) {
+func (e Engine) open(t testing.TB, s databasetest.Server, script string) (Database, *sql.DB) {
 	t.Helper()
 	switch {
 	case s.Missing != "":
 		t.Skip(s.Missing)
-	case s.Shards:
+	case e.Shards:
 		return onShards(t, s, script)
-	case len(s.Behind) > 0:
+	case e.Remote:
 		return onRemote(t, s, script)
 	case s.Product != PostgreSQL:
 		return On(t, databasetest.URI(databasetest.MySQLOn(t, s.URI)), script)

@@ -16,7 +16,7 @@ type Server struct {
 	Title, Product string
 	// URI is for a user who may do everything. If it leads to a pooler, Direct is the URI of the server behind it.
 	URI, Direct string
-	// Behind are the URIs of the servers that have the rows of the tables, if the server is only the front of others.
+	// Behind are the URIs of the servers that have the rows, if the server is only the front of others.
 	Behind []string
 	// Shards reports whether tests use keyspaces of two shards there (ShardedKeyspaces).
 	Shards bool

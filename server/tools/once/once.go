@@ -186,6 +186,9 @@ func (o *onceCall) perform() (answer []byte, err error) {
 		return answer, nil
 	case err != nil:
 		c.Record.Changed = 0 // the operation may have gone well, and was undone with the key
+		if database.AsError(err).Code == database.Partly {
+			o.takeAnswerBack()
+		}
 		if !c.Op.Global {
 			err = write.Explain(c.Scope, err)
 		}
@@ -231,6 +234,14 @@ func (o *onceCall) keep(tx database.Tx, answer []byte) error {
 		return call.Failf(call.CodeInternal, "the row of the %s went away; nothing was changed", call.KeyName)
 	}
 	return err
+}
+
+// takeAnswerBack makes the answer of a call unknown of which not all shards have committed their part: the key's row is on one of them.
+func (o *onceCall) takeAnswerBack() {
+	_ = o.call.Own().Transact(o.call.Ctx, o.call.Settings.StatementTimeout, func(tx database.Tx) error {
+		_, err := tx.Update(o.call.Ctx, &database.Update{In: o.source(), Where: o.mine(), Set: []database.Assignment{{Column: o.table.Column("answer")}}})
+		return err
+	})
 }
 
 func (o *onceCall) source() database.Source { return o.call.Token.Unscoped(o.table) }
