@@ -159,8 +159,8 @@ const (
 	Contended Code = "contended"
 	// Refused: the database's user may not do that, or the database is used for reading only.
 	Refused Code = "refused"
-	// Unready: the table holds no data until an administrator fills it (a materialized view). Message is fit for the
-	// caller.
+	// Unready: the table has no data to read now: an administrator must fill it (a materialized view), or the server or the files that
+	// have its rows cannot be read. Message is fit for the caller.
 	Unready Code = "unready"
 	// Full: the database has no room left for the write.
 	Full Code = "full"

@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -97,6 +98,47 @@ create view named as select id, name, old from item`)
 			s.check(t, "a page of a view is read again by an offset", func(t *testing.T) {
 				for range 10 {
 					want(t, s.ok(t, "root", "list_pairs", `{"limit":1,"offset":1,"order_by":["id"]}`), `[{"id":2,"code":"two","owner":"who"}]`, "results")
+				}
+			})
+		})
+	}
+}
+
+// An endpoint starts while a server behind a table is away: what lies elsewhere is served, with its foreign keys.
+func TestAServerBehindATableIsAway(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			if !engine.Remote {
+				t.Skip("its tables have their rows themselves")
+			}
+			t.Parallel()
+			database, plain := engine.Open(t, "create table far (id int primary key)")
+			for _, statement := range []string{
+				"create table parent (id int primary key)",
+				"create table child (id int primary key, parent_id int, foreign key (parent_id) references parent (id) on delete cascade)",
+				"insert into parent values (1)", "insert into child values (7, 1)",
+				`create table away (id int primary key) engine = spider comment = 'wrapper "mysql", host "127.0.0.1", port "1", user "nobody", database "none", table "none"'`,
+			} {
+				if _, err := plain.Exec(statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var models []contract.Model
+			for _, name := range []string{"far", "parent", "child", "away"} {
+				models = append(models, contract.Model{Name: name, Table: name, Expose: true})
+			}
+			s := &suite{engine, harness.Serve(t, database, models, tokens()), plain}
+			s.check(t, "the other tables are served, with their foreign keys", func(t *testing.T) {
+				want(t, s.ok(t, "root", "list_far", `{}`), `0`, "total_count")
+				want(t, s.ok(t, "root", "list_child", `{"filters":{"parent__id":1},"fields":["id"]}`), `[{"id":7}]`, "results")
+				if message := fmt.Sprint(s.ok(t, "root", "delete_parent", `{"id":1,"dry_run":true}`)["message"]); !strings.Contains(message, "1 child") {
+					t.Errorf("the deletion says %q", message)
+				}
+			})
+			s.check(t, "a call about its table says so", func(t *testing.T) {
+				message := fmt.Sprint(s.fails(t, "root", "list_away", `{}`, "unavailable")["error"])
+				if !strings.Contains(message, "a server that has rows of a table cannot be reached") || strings.Contains(message, "127.0.0.1") {
+					t.Errorf("got %s", message)
 				}
 			})
 		})

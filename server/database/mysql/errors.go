@@ -211,6 +211,8 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 		e.Code, e.Message = database.Invalid, "a value is not of its column's type, or cannot be compared with it"
 	case errDivisionByZero:
 		e.Code, e.Message = database.Invalid, "the database would divide by a value that is zero"
+	case errBehindAway, errBehindGone:
+		e.Code, e.Message = database.Unready, "a server that has rows of a table cannot be reached, and nothing was changed; try again in a few seconds"
 	case errShutdown, errNotReady, errKilledMariaDB, errKilledMySQL, errIdleTooLong, errConnectionGone, errConnectionLost:
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
 	}

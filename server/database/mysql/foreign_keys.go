@@ -12,7 +12,7 @@ import (
 // readForeignKeys reads the foreign keys between known tables.
 func (i *introspection) readForeignKeys(ctx context.Context) error {
 	unruled := map[*database.Table]bool{}
-	err := i.each(ctx, foreignKeysQuery, func(t *database.Table, v []string) {
+	err := i.eachKey(ctx, func(t *database.Table, v []string) {
 		name := v[0]
 		target := i.tables[tableName{i.asked(v[2]), v[3]}]
 		if target == nil {
@@ -35,6 +35,25 @@ func (i *introspection) readForeignKeys(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// eachKey asks for the columns of foreign keys, in their order. For the keys of many tables the server opens each of them, and fails if a
+// server behind one is away. Then it is asked for the tables whose rows are its own, one by one.
+func (i *introspection) eachKey(ctx context.Context, row func(t *database.Table, v []string)) error {
+	err := i.each(ctx, foreignKeysQuery, row)
+	if n := number(err); n != errBehindAway && n != errBehindGone {
+		return err
+	}
+	for name, t := range i.tables {
+		t.ForeignKeys = nil // those of other schemas may have been read
+		if t.Kind == database.View || t.Elsewhere {
+			continue
+		}
+		if err := i.conn.texts(ctx, keysOfTableQuery, []string{name.schema, name.name}, func(v []string) { row(t, v) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keyColumn returns the column of that name. The server does not list a column that its user may not read, but still

@@ -69,6 +69,7 @@ const (
 	errDefinitionChanged        = 1412
 	errGeometry                 = 1416
 	errNoDefaultOfView          = 1423
+	errBehindAway               = 1429 // a server that has rows of a table (Spider)
 	errMomentOverflow           = 1441
 	errForeignKeyParentRow      = 1451
 	errForeignKeyChildRow       = 1452
@@ -116,6 +117,7 @@ const (
 	errJSONSyntax               = 4038
 	errJSONEscape               = 4039
 	errJSONDepth                = 4040
-	errTryAgain                 = 8022 // TiDB
-	errWriteConflict            = 9007 // TiDB
+	errTryAgain                 = 8022  // TiDB
+	errWriteConflict            = 9007  // TiDB
+	errBehindGone               = 12701 // Spider
 )

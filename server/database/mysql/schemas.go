@@ -54,6 +54,8 @@ func (i *introspection) readOtherSchemas(ctx context.Context) error {
 		switch number(err) {
 		case errStatementTimeout, errQueryTimeout:
 			return nil // MariaDB searches every table; the keys hold whether they are known here or not
+		case errBehindAway, errBehindGone:
+			others, err = i.otherSchemasByTable(ctx, i.schemas[next])
 		}
 		if err != nil {
 			return err
@@ -61,6 +63,28 @@ func (i *introspection) readOtherSchemas(ctx context.Context) error {
 		i.schemas = slices.Concat(i.schemas, others)
 	}
 	return nil
+}
+
+// otherSchemasByTable finds the other schemas from which foreign keys lead to a schema, while a server behind some table is away.
+func (i *introspection) otherSchemasByTable(ctx context.Context, schema string) (others []string, err error) {
+	var tables []tableName
+	if err := i.conn.texts(ctx, keyedTablesQuery, nil, func(v []string) { tables = append(tables, tableName{v[0], v[1]}) }); err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		if slices.Contains(i.schemas, t.schema) || slices.Contains(others, t.schema) {
+			continue
+		}
+		err := i.conn.texts(ctx, keysOfTableQuery, []string{t.schema, t.name}, func(v []string) {
+			if v[2] == schema && !slices.Contains(others, t.schema) {
+				others = append(others, t.schema)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return others, nil
 }
 
 // readMissingSchemas finds the schemas of the settings that do not exist, or that the user may not see. Some servers
