@@ -102,12 +102,7 @@ func TestAFileThatGrowsWhileItIsReadShowsWholeRows(t *testing.T) {
 	var calls sync.WaitGroup
 	for range 2 {
 		calls.Go(func() {
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
+			for !isClosed(done) {
 				text, isError := e.Call(token, "list_item", `{"limit":1000}`)
 				if isError {
 					if !strings.Contains(text, `"code":"unavailable"`) {
@@ -140,6 +135,15 @@ func TestAFileThatGrowsWhileItIsReadShowsWholeRows(t *testing.T) {
 	eventually(t, e, token, "aggregate_item", `{"measures":{"n":{"count":"*"}}}`, fmt.Sprint(`"n":`, rows))
 }
 
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 func TestACSVFileIsReplacedWhileItIsRead(t *testing.T) {
 	folder, spare := t.TempDir(), t.TempDir()
 	file := filepath.Join(folder, "item.csv")
@@ -157,12 +161,7 @@ func TestACSVFileIsReplacedWhileItIsRead(t *testing.T) {
 	done := make(chan struct{})
 	var calls sync.WaitGroup
 	calls.Go(func() {
-		for {
-			select {
-			case <-done:
-				return
-			default:
-			}
+		for !isClosed(done) {
 			text, isError := e.Call(token, "aggregate_item", `{"measures":{"n":{"count":"*"},"least":{"min":"n"},"most":{"max":"n"}}}`)
 			if !strings.Contains(text, `"n":10000,"least":1,"most":1`) && !strings.Contains(text, `"n":20000,"least":2,"most":2`) && !(isError && strings.Contains(text, `"code":"unavailable"`)) {
 				t.Errorf("a call is answered %s", text)

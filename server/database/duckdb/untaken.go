@@ -30,7 +30,7 @@ var faults = []struct {
 }{
 	{regexp.MustCompile(`^(?:Table|View) with name ([A-Za-z_][A-Za-z0-9_]*)|^Referenced table "([A-Za-z_][A-Za-z0-9_]*)"`), database.NoSuchTable},
 	{regexp.MustCompile(`^Referenced column "([A-Za-z_][A-Za-z0-9_]*)"|^Table "[A-Za-z_][A-Za-z0-9_]*" does not have a column named "([A-Za-z_][A-Za-z0-9_]*)"`), database.NoSuchColumn},
-	{regexp.MustCompile(`^[A-Za-z ]*Function with name ([A-Za-z_][A-Za-z0-9_]*)|^No function matches the given name and argument types ([A-Za-z_][A-Za-z0-9_]*)`), database.NoSuchFunction},
+	{regexp.MustCompile(`^[A-Za-z ]*Function with name ([A-Za-z_][A-Za-z0-9_]*)`), database.NoSuchFunction},
 }
 
 // faultOf is what is wrong with a query by what may be told of DuckDB's words.
