@@ -94,6 +94,9 @@ create index on "Odd ""table" using gin (to_tsvector('english', coalesce("Ti""tl
 				})
 			}
 			s.check(t, "names in quotes, and joins", func(t *testing.T) {
+				if engine.Title == "Pgpool-II" {
+					t.Skip(`Pgpool-II finds no table with a " in its name (docs/failover.md)`)
+				}
 				list := s.ok(t, "root", "list_odd", `{"search": "comet", "fields": ["id", "region__title"], "filters": {"region__title__icontains": "power"}}`)
 				if got := column(t, list, "id") + " " + column(t, list, "region__title"); got != "1 2 Solar power Wind power" {
 					t.Errorf("comet finds %s", got)

@@ -139,7 +139,7 @@ func Serve(t testing.TB, database Database, models []contract.Model, tokens []co
 func ServeAs(t testing.TB, prepare func(*server.Server), database Database, models []contract.Model, tokens []contract.Token, configure ...func(*contract.Config)) *Endpoint {
 	t.Helper()
 	config := &contract.Config{
-		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1, Models: models, Tokens: tokens,
+		Version: contract.Version, Layout: contract.Layout{Parts: 1}, Revision: 1, Models: slices.Clone(models), Tokens: tokens,
 		Endpoint: contract.Endpoint{
 			Namespace: "test", Name: "test", StatusKey: statusKey,
 			SealKey:  base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")),
@@ -155,7 +155,7 @@ func ServeAs(t testing.TB, prepare func(*server.Server), database Database, mode
 	if database.DuckDBPath != "" {
 		config.Endpoint.Database.Engine = contract.EngineDuckDB
 	}
-	complete(models)
+	complete(config.Models)
 	for _, change := range configure {
 		change(config)
 	}
