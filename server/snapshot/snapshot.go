@@ -135,15 +135,17 @@ func (s *Snapshot) Ask(ctx context.Context, i int, q *contract.Question) (call.R
 }
 
 // TryReports has the database say of each report of the i-th model whether it takes its query. untaken is told of those that it does not
-// take; an error ends this, and says that the database cannot be asked now.
+// take, or fails at; an error ends this, and says that the database cannot be asked now.
 func (s *Snapshot) TryReports(ctx context.Context, i int, untaken func(report, why string)) error {
 	m := s.catalog.Models()[i]
 	scope := s.tokens.Inspector().Reach(m)
 	for _, r := range m.Reports {
 		err := s.TryReport(ctx, scope, r)
-		switch failure := database.AsError(err); {
-		case err == nil:
-		case failure.Code == database.Unready, failure.Code == database.Invalid, failure.Code == database.Refused:
+		if err == nil {
+			continue
+		}
+		switch failure := database.AsError(err); failure.Code {
+		case database.Unready, database.Invalid, database.Refused, database.Failed:
 			untaken(r.Name, failure.Message)
 		default:
 			return err

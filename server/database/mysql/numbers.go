@@ -85,6 +85,7 @@ const (
 	errWrongPartitionSet        = 1748
 	errForeignDuplicate         = 1761
 	errReadOnlyTransaction      = 1792
+	errInternal                 = 1815
 	errReadOnlyMode             = 1836
 	errDuplicateUnknown         = 1859
 	errWrongPartition           = 1863

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -57,6 +58,12 @@ var atFault = regexp.MustCompile("^(?:Table|Unknown column|Unknown table|FUNCTIO
 // 42000 is about the statement, if it is not about the user's share of the server.
 func untaken(answer *mysql.MySQLError) *database.Error {
 	fault, known := faults[answer.Number]
+	switch { // vtgate's own
+	case answer.Number == errUnknown && strings.HasPrefix(answer.Message, "syntax error at "):
+		fault, known = database.WrongSyntax, true
+	case answer.Number == errInternal && strings.Contains(answer.Message, "unrecognized prepare statement"):
+		return database.Untaken(database.OtherFault, "the gateway prepares nothing that begins with WITH; SELECT * FROM (WITH …) AS r is taken", withoutWords(answer))
+	}
 	switch {
 	case answer.Number == errUserLimit, answer.Number == errTooManyUserConnections, !known && string(answer.SQLState[:]) != "42000":
 		return nil

@@ -42,7 +42,12 @@ func (mysql) deleteFrom() string { return "DELETE t0 FROM " }
 
 func (d mysql) output(w *writer, c *database.Column) {
 	if c.Kind == database.Integer || c.Kind == database.Boolean {
-		d.number64(w, c.Unsigned, func() { w.column(c) })
+		column := func() { w.column(c) }
+		if d.shards && c.Exact() { // a sum, say, which may need more than 64 bits
+			w.around("CAST(", column, " AS DECIMAL(65,0))")
+			return
+		}
+		d.number64(w, c.Unsigned, column)
 		return
 	}
 	if isGeometry(c) {
