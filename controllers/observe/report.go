@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 )
@@ -15,14 +14,7 @@ import (
 const maxModels = 5000
 
 // readReport reads a pod's Status.
-func readReport(from io.Reader) (*contract.Status, error) {
-	body, err := io.ReadAll(io.LimitReader(from, contract.MaxStatusBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > contract.MaxStatusBytes {
-		return nil, fmt.Errorf("the pod answered more than %d bytes", contract.MaxStatusBytes)
-	}
+func readReport(body []byte) (*contract.Status, error) {
 	var report struct {
 		contract.Status
 		Models models `json:"models"` // in place of the one in Status
