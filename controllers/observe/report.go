@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/intern"
 )
 
 // maxModels bounds the models of a Status: an empty one takes a hundred times the memory of its text. A pod's image is the
@@ -25,8 +26,10 @@ func readReport(body []byte) (*contract.Status, error) {
 	if report.Serial == "" {
 		return nil, errors.New("the pod's answer has no serial")
 	}
-	report.Status.Models = report.Models
-	return &report.Status, nil
+	status := report.Status
+	status.Models = report.Models
+	intern.Within(&status) // models of many endpoints have the same columns and tools
+	return &status, nil
 }
 
 // models is a list that stops at maxModels.
