@@ -7,8 +7,9 @@
 //   - approval makes an MCPApproval of each call that the pods hold back, and says what people's decisions make of it.
 //   - token writes a token's Secret, and rotates its text as package token/rotation decides.
 //
-// They share cluster, which reads, watches and writes objects, and condition, which makes conditions of findings. No room
-// imports another reconciler's room: they tell each other things through program. Nobody writes another kind's status.
+// They share cluster, which reads, watches and writes objects, condition, which makes conditions of findings, and intern,
+// which keeps equal values once. No room imports another reconciler's room: they tell each other things through program.
+// Nobody writes another kind's status.
 //
 // Package cmd/manager imports controllers, and so do tests that run a manager.
 package controllers

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
@@ -319,7 +318,10 @@ func addIndexes(mgr manager.Manager) error {
 			return []string{o.(*v1alpha1.MCPToken).Endpoint().String()}
 		}},
 		{&v1alpha1.MCPToken{}, cluster.ForeignIndex, func(o client.Object) []string {
-			return []string{strconv.FormatBool(o.(*v1alpha1.MCPToken).Foreign())}
+			if o.(*v1alpha1.MCPToken).Foreign() {
+				return []string{"true"} // nobody looks for the others, which are most
+			}
+			return nil
 		}},
 		{&v1alpha1.MCPToken{}, cluster.SecretIndex, func(o client.Object) []string {
 			if name := o.(*v1alpha1.MCPToken).CredentialSecretName(); name != o.GetName() && name != "" {

@@ -2,11 +2,9 @@ package cluster
 
 import (
 	"context"
-	"slices"
-	"unique"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
-	appsv1 "k8s.io/api/apps/v1"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/intern"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -76,95 +74,35 @@ func KeepIdentity(obj any) (any, error) {
 	if m, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		allowed, given := m.Annotations[v1alpha1.AllowEndpointsAnnotation]
 		m.ObjectMeta = metav1.ObjectMeta{
-			Namespace: Shared(m.Namespace), Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, OwnerReferences: m.OwnerReferences,
-		}
-		for i := range m.OwnerReferences {
-			owner := &m.OwnerReferences[i]
-			owner.APIVersion, owner.Kind = Shared(owner.APIVersion), Shared(owner.Kind)
+			Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, OwnerReferences: m.OwnerReferences,
 		}
 		if given {
 			m.Annotations = map[string]string{v1alpha1.AllowEndpointsAnnotation: allowed}
 		}
+		intern.Within(m)
 	}
 	return obj, nil
 }
 
 // Slim drops what no reconciler compares or reads, before an object is kept: who wrote which field, what kubectl applied,
-// and what is in the pods beyond their state. Texts that thousands of objects have alike are kept once.
+// and what is in the pods beyond their state. What thousands of objects have alike is kept once.
 func Slim(obj any) (any, error) {
 	o, err := meta.Accessor(obj)
 	if err != nil {
 		return obj, nil // a tombstone
 	}
 	o.SetManagedFields(nil)
-	delete(o.GetAnnotations(), corev1.LastAppliedConfigAnnotation)
-	o.SetNamespace(Shared(o.GetNamespace()))
-	o.SetLabels(sharedMap(o.GetLabels()))
-	o.SetAnnotations(sharedMap(o.GetAnnotations()))
+	if delete(o.GetAnnotations(), corev1.LastAppliedConfigAnnotation); len(o.GetAnnotations()) == 0 {
+		o.SetAnnotations(nil)
+	}
 	switch o := obj.(type) {
-	case *v1alpha1.MCPEndpoint:
-		o.Status.Conditions = keptConditions(o.Status.Conditions)
-	case *v1alpha1.MCPModelExposure:
-		s := &o.Status
-		s.Conditions = keptConditions(s.Conditions)
-		for _, names := range []*[]string{&s.Columns, &s.HiddenColumns, &s.MaskedColumns, &s.ReadOnlyColumns, &s.Key, &s.Tools} {
-			*names = SharedAll(*names)
-		}
-		for i := range s.ForeignKeys {
-			s.ForeignKeys[i].Columns, s.ForeignKeys[i].Model = SharedAll(s.ForeignKeys[i].Columns), Shared(s.ForeignKeys[i].Model)
-		}
-	case *v1alpha1.MCPToken:
-		o.Status.Conditions = keptConditions(o.Status.Conditions)
 	case *v1alpha1.MCPApproval:
 		o.Spec.Request.Changes = nil // nobody but people reads them
-		o.Status.Conditions = keptConditions(o.Status.Conditions)
 	case *corev1.Pod:
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
-	case *appsv1.ReplicaSet:
-		o.Spec, o.Status = appsv1.ReplicaSetSpec{}, appsv1.ReplicaSetStatus{}
 	}
+	intern.Within(obj)
 	return obj, nil
-}
-
-// Shared returns a text that is kept once for all objects that have it.
-func Shared(text string) string {
-	if text == "" {
-		return ""
-	}
-	return unique.Make(text).Value()
-}
-
-// SharedAll returns the same texts, each kept once, in a slice of just their length.
-func SharedAll(texts []string) []string {
-	if len(texts) == 0 {
-		return nil
-	}
-	kept := make([]string, len(texts))
-	for i, text := range texts {
-		kept[i] = Shared(text)
-	}
-	return kept
-}
-
-func sharedMap(texts map[string]string) map[string]string {
-	if len(texts) == 0 {
-		return nil
-	}
-	kept := make(map[string]string, len(texts))
-	for key, value := range texts {
-		kept[Shared(key)] = Shared(value)
-	}
-	return kept
-}
-
-// keptConditions are conditions in a slice of just their length: the decoder leaves room for more.
-func keptConditions(conditions []metav1.Condition) []metav1.Condition {
-	kept := slices.Clone(conditions)
-	for i := range kept {
-		c := &kept[i]
-		c.Type, c.Status, c.Reason, c.Message = Shared(c.Type), metav1.ConditionStatus(Shared(string(c.Status))), Shared(c.Reason), Shared(c.Message)
-	}
-	return kept
 }
 
 // UsersClient finds the metadata of a Secret that somebody names, whether users made it or the manager.

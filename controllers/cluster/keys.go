@@ -7,6 +7,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/contract"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/compile"
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,8 +50,18 @@ func FindEndpoint(ctx context.Context, cached client.Reader, key types.Namespace
 // MetadataOf returns an empty object of a core kind, to read nothing but its metadata. Users' Secrets and ConfigMaps are
 // cached in this form.
 func MetadataOf(kind string) *metav1.PartialObjectMetadata {
+	return metadataOf(corev1.SchemeGroupVersion.WithKind(kind))
+}
+
+// ReplicaSet returns an empty ReplicaSet, to read nothing but its metadata, in which form it is cached: that tells which
+// Deployment a pod belongs to.
+func ReplicaSet() *metav1.PartialObjectMetadata {
+	return metadataOf(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))
+}
+
+func metadataOf(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	m := &metav1.PartialObjectMetadata{}
-	m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+	m.SetGroupVersionKind(kind)
 	return m
 }
 

@@ -78,8 +78,8 @@ func (l *layoutState) hold(id tokenID) {
 func (l *layoutState) fit(c *Compiler, next int64) {
 	for id := range c.stored { // what is stored and has no object any more is taken away
 		l.tokenChanged(&tokenState{hash: contract.NameHash(id.namespace, id.name)}, c.use(next), true)
-		delete(c.stored, id)
 	}
+	c.stored = nil // a map that was emptied would keep its room
 	if need := contract.PartsFor(len(c.tokens)); need > l.wanted.Parts && l.settled() {
 		l.grow(c, need)
 	}

@@ -23,7 +23,7 @@ func compileModels(endpoint *v1alpha1.MCPEndpoint, exposures []*v1alpha1.MCPMode
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
 
-	models := []contract.Model{}
+	models := make([]contract.Model, 0, len(exposures)) // it is kept, and a model is large
 	byModel := map[string]string{}
 	byTable := map[v1alpha1.TableReference]string{}
 	for _, e := range exposures {

@@ -3,7 +3,6 @@ package endpoint
 import (
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -22,7 +21,7 @@ func (r *Reconciler) Watch(mgr manager.Manager, own cache.Cache, g *cluster.Guar
 		WatchesMetadata(&corev1.ConfigMap{}, cluster.Enqueue(cluster.Referring(r.Client, &v1alpha1.MCPEndpointList{}, cluster.ConfigMapIndex))).
 		WatchesRawSource(source.Kind(own, client.Object(cluster.MetadataOf("Secret")), cluster.Enqueue(cluster.Referring(r.Client, &v1alpha1.MCPEndpointList{}, cluster.SecretIndex)))).
 		WatchesRawSource(source.Kind(own, client.Object(&corev1.Pod{}), cluster.Enqueue(cluster.Labelled))).
-		WatchesRawSource(source.Kind(own, client.Object(&appsv1.ReplicaSet{}), cluster.Enqueue(cluster.Labelled))).
+		WatchesRawSource(source.Kind(own, client.Object(cluster.ReplicaSet()), cluster.Enqueue(cluster.Labelled))).
 		WatchesRawSource(r.Store.Endpoints.Source()).
 		WithOptions(cluster.InQueue())
 	for _, child := range append(cluster.WorkloadKinds(), &networkingv1.Ingress{}) {

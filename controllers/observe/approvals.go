@@ -86,7 +86,9 @@ func (w *worker) readApprovals(ctx context.Context) error {
 // askApprovals asks the pod for one page. The answer is a stranger's, as a Status is.
 func (w *worker) askApprovals(ctx context.Context, after string) (contract.ApprovalPage, error) {
 	var page contract.ApprovalPage
-	body, err := w.read(ctx, "/approvals?"+url.Values{"after": {after}}.Encode(), approvalsTimeout, contract.MaxApprovalsBytes)
+	ctx, cancel := context.WithTimeout(ctx, approvalsTimeout)
+	defer cancel()
+	body, err := w.connection.get(ctx, "/approvals?"+url.Values{"after": {after}}.Encode(), w.target.key, contract.MaxApprovalsBytes)
 	if err != nil {
 		return page, err
 	}

@@ -6,9 +6,7 @@ package observe
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"sync"
@@ -53,7 +51,6 @@ type Options struct {
 // Poller keeps the newest report of each pod that it was told of. It is safe for concurrent use.
 type Poller struct {
 	options Options
-	client  *http.Client
 	ctx     context.Context
 
 	mu        sync.Mutex
@@ -67,19 +64,8 @@ func New(ctx context.Context, options Options) *Poller {
 		options.Address = func(pod *corev1.Pod) string { return net.JoinHostPort(pod.Status.PodIP, AdminPort) }
 	}
 	return &Poller{
-		options: options,
-		ctx:     ctx,
-		client: &http.Client{
-			Timeout: longPoll + grace,
-			// Pods are asked directly, never through a proxy, and never sent elsewhere with the key.
-			Transport: &http.Transport{
-				DialContext:     (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
-				IdleConnTimeout: time.Minute,
-				ReadBufferSize:  1 << 10, // there is a connection to every pod
-				WriteBufferSize: 1 << 10,
-			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+		options:   options,
+		ctx:       ctx,
 		endpoints: map[types.NamespacedName]map[types.UID]*worker{},
 		looks:     map[types.NamespacedName]string{},
 	}
@@ -107,7 +93,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 		if pod.Status.PodIP == "" {
 			continue
 		}
-		target := target{url: "http://" + p.options.Address(pod) + "/status", key: key, look: p.looks[endpoint], ready: IsReady(pod)}
+		target := target{address: p.options.Address(pod), key: key, look: p.looks[endpoint], ready: IsReady(pod)}
 		w := old[pod.UID]
 		if w != nil && w.target == target {
 			workers[pod.UID] = w
@@ -116,7 +102,7 @@ func (p *Poller) Observe(endpoint types.NamespacedName, key string, pods []corev
 		}
 		next := &worker{
 			poller: p, endpoint: endpoint, target: target, since: time.Now(),
-			pod: klog.KObj(pod),
+			pod: klog.KObj(pod), connection: connection{address: target.address},
 		}
 		if w != nil {
 			next.report = w.latest()
@@ -154,9 +140,9 @@ func (p *Poller) Report(endpoint types.NamespacedName, pod types.UID) (*contract
 	return w.report, max(0, patience-time.Since(w.since))
 }
 
-// target is where a pod's /status is, and what opens it.
+// target is where a pod's admin listener is, and what opens it.
 type target struct {
-	url, key string
+	address, key string
 	// look is the newest request to look at the database.
 	look string
 	// ready reports whether the pod is Ready. One that has just become so is asked at once, whatever the pause that failures
@@ -173,13 +159,15 @@ func IsReady(pod *corev1.Pod) bool {
 
 // worker asks one pod.
 type worker struct {
-	poller    *Poller
-	endpoint  types.NamespacedName
-	target    target
-	pod       klog.ObjectRef
-	since     time.Time
-	stop      context.CancelFunc
-	approvals approvalsRead
+	poller   *Poller
+	endpoint types.NamespacedName
+	target   target
+	pod      klog.ObjectRef
+	since    time.Time
+	stop     context.CancelFunc
+	// connection is for all that run asks, one after the other.
+	connection connection
+	approvals  approvalsRead
 	// usageCursor is the cursor of the pod's last answer about used tokens.
 	usageCursor atomic.Int64
 
@@ -198,6 +186,7 @@ func (w *worker) latest() *contract.Status {
 // run asks until the context ends. A pod that cannot be asked keeps its last report: it has that revision at least.
 // There is a pause after a failure, and after an answer that came early and had nothing new in it.
 func (w *worker) run(ctx context.Context) {
+	defer w.connection.close()
 	pause := firstPause
 	for ctx.Err() == nil {
 		asked := time.Now()
@@ -265,20 +254,13 @@ func (w *worker) ask(ctx context.Context) (*contract.Status, error) {
 	if w.target.look != "" {
 		query.Set("look", w.target.look)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.target.url+"?"+query.Encode(), nil)
+	ctx, cancel := context.WithTimeout(ctx, longPoll+grace)
+	defer cancel()
+	body, err := w.connection.get(ctx, "/status?"+query.Encode(), w.target.key, contract.MaxStatusBytes)
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Authorization", "Bearer "+w.target.key)
-	response, err := w.poller.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the pod answered %s", response.Status)
-	}
-	report, err := readReport(response.Body)
+	report, err := readReport(body)
 	if err == nil && last != nil && last.ModelsSerial != "" && report.ModelsSerial == last.ModelsSerial {
 		report.Models = last.Models
 	}

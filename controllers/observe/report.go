@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/intern"
 )
 
 // maxModels bounds the models of a Status: an empty one takes a hundred times the memory of its text. A pod's image is the
@@ -15,14 +15,7 @@ import (
 const maxModels = 5000
 
 // readReport reads a pod's Status.
-func readReport(from io.Reader) (*contract.Status, error) {
-	body, err := io.ReadAll(io.LimitReader(from, contract.MaxStatusBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > contract.MaxStatusBytes {
-		return nil, fmt.Errorf("the pod answered more than %d bytes", contract.MaxStatusBytes)
-	}
+func readReport(body []byte) (*contract.Status, error) {
 	var report struct {
 		contract.Status
 		Models models `json:"models"` // in place of the one in Status
@@ -33,8 +26,10 @@ func readReport(from io.Reader) (*contract.Status, error) {
 	if report.Serial == "" {
 		return nil, errors.New("the pod's answer has no serial")
 	}
-	report.Status.Models = report.Models
-	return &report.Status, nil
+	status := report.Status
+	status.Models = report.Models
+	intern.Within(&status) // models of many endpoints have the same columns and tools
+	return &status, nil
 }
 
 // models is a list that stops at maxModels.

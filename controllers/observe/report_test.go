@@ -17,11 +17,11 @@ func TestAReportIsReadAsItWasWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, body := range []string{string(text), strings.Replace(string(text), `"ready"`, `"unknown":[1],"ready"`, 1)} {
-		if got, err := readReport(strings.NewReader(body)); err != nil || !reflect.DeepEqual(*got, want) {
+		if got, err := readReport([]byte(body)); err != nil || !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %+v %v", body, got, err)
 		}
 	}
-	if got, err := readReport(strings.NewReader(`{"serial":"a","models":null}`)); err != nil || len(got.Models) != 0 {
+	if got, err := readReport([]byte(`{"serial":"a","models":null}`)); err != nil || len(got.Models) != 0 {
 		t.Errorf("%+v %v", got, err)
 	}
 }
@@ -36,7 +36,7 @@ func TestAHostileReportCostsLittle(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		report, err := readReport(strings.NewReader(body))
+		report, err := readReport([]byte(body))
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%s was taken: %+v", name, report)

@@ -4,11 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +55,11 @@ func (p *Poller) ReadUsage(ctx context.Context, used func(endpoint types.Namespa
 // askUsage asks one pod for what was used after its last answer.
 func (w *worker) askUsage(ctx context.Context) (contract.Usage, error) {
 	var usage contract.Usage
-	body, err := w.read(ctx, "/usage?after="+strconv.FormatInt(w.usageCursor.Load(), 10), usageTimeout, contract.MaxUsageBytes)
+	beside := connection{address: w.target.address} // the worker's own waits for news
+	defer beside.close()
+	ctx, cancel := context.WithTimeout(ctx, usageTimeout)
+	defer cancel()
+	body, err := beside.get(ctx, "/usage?after="+strconv.FormatInt(w.usageCursor.Load(), 10), w.target.key, contract.MaxUsageBytes)
 	if err != nil {
 		return usage, err
 	}
@@ -69,28 +69,4 @@ func (w *worker) askUsage(ctx context.Context) (contract.Usage, error) {
 	}
 	w.usageCursor.Store(usage.Cursor)
 	return usage, nil
-}
-
-// read asks the pod for a path of its admin port. The answer is a stranger's, as a Status is: one of more than so many bytes is an error.
-func (w *worker) read(ctx context.Context, path string, within time.Duration, most int64) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(w.target.url, "/status")+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Authorization", "Bearer "+w.target.key)
-	response, err := w.poller.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the pod answered %s", response.Status)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, most+1))
-	if err == nil && int64(len(body)) > most {
-		err = fmt.Errorf("the pod answered more than %d bytes", most)
-	}
-	return body, err
 }

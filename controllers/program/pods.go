@@ -42,7 +42,8 @@ func PodsOf(ctx context.Context, cached client.Reader, e *v1alpha1.MCPEndpoint, 
 		return nil, counted, nil
 	}
 	ours := []client.ListOption{client.InNamespace(e.Namespace), client.MatchingLabels(cluster.SelectorLabels(e))}
-	var replicaSets appsv1.ReplicaSetList
+	var replicaSets metav1.PartialObjectMetadataList
+	replicaSets.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ReplicaSetList"))
 	if err := cached.List(ctx, &replicaSets, ours...); err != nil {
 		return nil, counted, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/cluster"
+	"github.com/mcp-admin/mcp-admin-operator/controllers/intern"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,7 +37,7 @@ type recallInputs struct {
 func recallInputsOf(t *v1alpha1.MCPToken, e *v1alpha1.MCPEndpoint, secret string) recallInputs {
 	return recallInputs{
 		token: t.UID, endpoint: e.UID, generation: t.Generation,
-		rotate: t.Annotations[v1alpha1.RotateAnnotation], url: cluster.Shared(e.EffectiveURL()), secret: secret,
+		rotate: t.Annotations[v1alpha1.RotateAnnotation], url: intern.Text(e.EffectiveURL()), secret: secret,
 	}
 }
 

@@ -18,7 +18,7 @@ type suite struct {
 	args []string
 	// program is run instead, with its arguments.
 	program []string
-	// environment are variables that its tests ask for: they are skipped without.
+	// environment are variables of its tests; most of them ask for one, and are skipped without.
 	environment []string
 	// rest is set if "make test" leaves the suite out: -rest, or its name, runs it. more is set if it has more to do with
 	// -rest: other releases and engines, and tests that are whole.
@@ -33,10 +33,14 @@ type suite struct {
 // wait, so that two halves side by side, each with its API server, end sooner.
 const aboutTokens = "token|layout|removals|callers|rollouts|reports"
 
+// cacheGuard has client-go end a test in which somebody changed an object of the manager's cache. Equal parts of all objects there
+// are one (package intern), so a change would be one of thousands.
+var cacheGuard = []string{"KUBE_CACHE_MUTATION_DETECTOR=true"}
+
 // everything are the suites, the longest first: nothing then waits for a long one in the end.
 var everything = []suite{
-	{name: "controllers", about: "the controllers, against a real API server", packages: []string{"./controllers"}, args: []string{"-ginkgo.skip-file=" + aboutTokens}},
-	{name: "tokens", about: "the same, of tokens and who has been let in by them", packages: []string{"./controllers"}, args: []string{"-ginkgo.focus-file=" + aboutTokens}},
+	{name: "controllers", about: "the controllers, against a real API server", packages: []string{"./controllers"}, args: []string{"-ginkgo.skip-file=" + aboutTokens}, environment: cacheGuard},
+	{name: "tokens", about: "the same, of tokens and who has been let in by them", packages: []string{"./controllers"}, args: []string{"-ginkgo.focus-file=" + aboutTokens}, environment: cacheGuard},
 	{name: "commands", about: "the program for people, against a server and a cluster", packages: []string{"./cmd/...", "./test/apiserver/..."}},
 	{name: "server", about: "the server and its engines", packages: []string{"./server/..."}},
 	{name: "engines", about: "one suite of behaviour on every engine", packages: []string{"./test/engines", "./test/selftests"}, more: true},

@@ -1,0 +1,135 @@
+package intern_test
+
+import (
+	"reflect"
+	"testing"
+	"time"
+	"unsafe"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mcp-admin/mcp-admin-operator/controllers/intern"
+)
+
+// described is an object with a value of each kind, as a decoder makes it.
+func described(t *testing.T) *corev1.Pod {
+	t.Helper()
+	pod := &corev1.Pod{}
+	if err := yaml.Unmarshal([]byte(`
+metadata:
+  name: shop-1
+  creationTimestamp: "2026-01-02T03:04:05Z"
+  labels: {app.kubernetes.io/name: shop, app.kubernetes.io/component: server}
+  annotations: {}
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: shop, uid: u1, controller: true}]
+spec:
+  containers:
+  - name: server
+    args: ["--config=/config", "--port=8080"]
+    env: [{name: A, value: a}, {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]
+    resources: {requests: {cpu: 100m, memory: 64Mi}, limits: {cpu: "1", memory: 128Mi}}
+    readinessProbe: {httpGet: {path: /readyz, port: 8081}}
+    securityContext: {readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
+status:
+  startTime: "2026-01-02T03:04:05Z"
+  conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-01-02T03:04:06Z"}]
+`), pod); err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+func TestWhatIsKeptOnceIsWhatItWas(t *testing.T) {
+	for range 3 {
+		pod, want := described(t), described(t)
+		intern.Within(pod)
+		if !reflect.DeepEqual(pod, want) {
+			t.Fatalf("it became\n%+v, want\n%+v", pod, want)
+		}
+	}
+	if got := intern.Text("shop"); got != "shop" || intern.Text("") != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestEqualValuesAreKeptOnce(t *testing.T) {
+	a, b := described(t), described(t)
+	intern.Within(a)
+	intern.Within(b)
+	x, y := &a.Spec.Containers[0], &b.Spec.Containers[0]
+	for what, pair := range map[string][2]any{
+		"labels":           {a.Labels, b.Labels},
+		"owners":           {a.OwnerReferences, b.OwnerReferences},
+		"a boolean":        {a.OwnerReferences[0].Controller, b.OwnerReferences[0].Controller},
+		"a moment":         {a.Status.StartTime, b.Status.StartTime},
+		"conditions":       {a.Status.Conditions, b.Status.Conditions},
+		"arguments":        {x.Args, y.Args},
+		"environment":      {x.Env, y.Env},
+		"requests":         {x.Resources.Requests, y.Resources.Requests},
+		"limits":           {x.Resources.Limits, y.Resources.Limits},
+		"a probe":          {x.ReadinessProbe, y.ReadinessProbe},
+		"a security entry": {x.SecurityContext, y.SecurityContext},
+	} {
+		if reflect.ValueOf(pair[0]).Pointer() != reflect.ValueOf(pair[1]).Pointer() {
+			t.Errorf("%s: kept twice", what)
+		}
+	}
+	if kind, status := string(a.Status.Conditions[0].Type), intern.Text("Ready"); unsafe.StringData(kind) != unsafe.StringData(status) {
+		t.Error("a text of another type is kept twice")
+	}
+	if unsafe.StringData(a.Name) != unsafe.StringData(b.Name) {
+		t.Error("a name is kept twice")
+	}
+}
+
+// Values that differ in one place alone stay different, also where two of them have one hash.
+func TestWhatDiffersIsKeptApart(t *testing.T) {
+	at := metav1.NewTime(time.Unix(1, 0))
+	for _, change := range []func(*corev1.Pod){
+		func(p *corev1.Pod) { p.Labels["app.kubernetes.io/name"] = "crm" },
+		func(p *corev1.Pod) { p.Labels = nil },
+		func(p *corev1.Pod) { p.Annotations = nil },
+		func(p *corev1.Pod) { *p.OwnerReferences[0].Controller = false },
+		func(p *corev1.Pod) { p.Status.Conditions[0].LastTransitionTime = at },
+		func(p *corev1.Pod) { p.Spec.Containers[0].Args = []string{} },
+		func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Limits["cpu"] = resource.MustParse("2") },
+		func(p *corev1.Pod) { p.Spec.Containers[0].ReadinessProbe.HTTPGet.Port = intstr.FromString("admin") },
+		func(p *corev1.Pod) { p.Spec.Containers[0].ReadinessProbe.HTTPGet.Port = intstr.FromInt32(8082) },
+	} {
+		pod, want, usual := described(t), described(t), described(t)
+		change(pod)
+		change(want)
+		intern.Within(usual)
+		intern.Within(pod)
+		intern.Within(usual)
+		if !reflect.DeepEqual(pod, want) || !reflect.DeepEqual(usual, described(t)) {
+			t.Errorf("it became\n%+v, want\n%+v", pod, want)
+		}
+	}
+}
+
+func TestListsHaveNoRoomForMore(t *testing.T) {
+	list := append(make([]string, 0, 16), "id", "created_at")
+	large := make([][64]byte, 100, 128)
+	of := struct {
+		List  []string
+		Large [][64]byte
+	}{list, large}
+	intern.Within(&of)
+	if cap(of.List) != 2 || cap(of.Large) != 100 {
+		t.Errorf("there is room for %d and %d", cap(of.List), cap(of.Large))
+	}
+}
+
+func BenchmarkWithin(b *testing.B) {
+	t := &testing.T{}
+	pod := described(t)
+	b.ReportAllocs()
+	for b.Loop() {
+		intern.Within(pod.DeepCopy())
+	}
+}
