@@ -33,6 +33,7 @@ func (i *introspection) readShards(ctx context.Context) error {
 			i.sharded = append(i.sharded, name)
 		}
 	}
+	slices.Sort(i.sharded) // a schema in another order would count as changed
 	for name, t := range i.tables {
 		if !spread[name.schema] {
 			continue
