@@ -215,13 +215,9 @@ func (t *transaction) answerStep(p *call.Call, s *call.Step) error {
 // tellSteps tells the audit of the steps once the call has ended: of those that changed something, and of what the others read; of a call
 // that failed at a step, of that one. An error says that the answer may not be shown: what was read has no line.
 func (t *transaction) tellSteps(err error) (failed error) {
-	var at *stepError
-	switch {
-	case errors.As(err, &at):
-		t.tellFailed(at)
-		return nil
-	case err != nil || t.question != nil:
-		return nil
+	if err != nil || t.question != nil {
+		t.tellFailed(err)
+		return nil //nolint:nilerr // it is the caller's; nothing was done that has a line
 	}
 	for i, p := range t.done {
 		if !p.Op.Writes() {
@@ -258,12 +254,13 @@ func (e *stepError) name() string {
 	return fmt.Sprintf("step %d (%s)", e.step, e.tool)
 }
 
-// tellFailed tells the audit of the step at which all ended.
-func (t *transaction) tellFailed(e *stepError) {
-	if len(t.done) != e.step+1 {
+// tellFailed tells the audit of the step at which all ended, if it was one.
+func (t *transaction) tellFailed(err error) {
+	var at *stepError
+	if !errors.As(err, &at) || len(t.done) != at.step+1 {
 		return
 	}
-	p, told := t.done[e.step], call.ResultOf(nil, e.err)
+	p, told := t.done[at.step], call.ResultOf(nil, at.err)
 	if p.Op.Writes() || told.Code == call.CodePermissionDenied {
 		p.Record.Changed = 0
 		_ = p.TellAudit(string(told.Code))
