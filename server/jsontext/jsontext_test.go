@@ -93,8 +93,8 @@ func TestIntegersBeyondExactness(t *testing.T) {
 	}
 }
 
-func TestMembers(t *testing.T) {
-	var m jsontext.Members
+func TestNames(t *testing.T) {
+	var m jsontext.Names
 	m.Add("left over")
 	m.Reset()
 	m.Add("id")

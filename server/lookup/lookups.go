@@ -127,7 +127,7 @@ func (cal Calendar) in(c *database.Column, raw json.RawMessage) (database.Condit
 
 // EachValue calls do for each value of an `in` list.
 func EachValue(raw json.RawMessage, do func(json.RawMessage) error) error {
-	if len(raw) == 0 || raw[0] != '[' || !json.Valid(raw) {
+	if len(raw) == 0 || raw[0] != '[' {
 		return fmt.Errorf("must be an array of values, not %s", Excerpt(raw))
 	}
 	count := 0 // before any value takes memory

@@ -167,10 +167,10 @@ func (req *Request) TellIntent() error {
 	}
 	known := req.Record.IDs // an operation finds its rows later
 	defer func() { req.Record.IDs = known }()
-	if id, sent := req.Given[IDName]; sent {
+	if id, sent := req.Given.Find(IDName); sent {
 		req.Record.IDs = []string{PlainText(id)}
 	}
-	for _, id := range jsontext.Inside(req.Given["ids"]) {
+	for _, id := range jsontext.Inside(req.Given.Value("ids")) {
 		req.Record.IDs = append(req.Record.IDs, PlainText(id))
 	}
 	return req.TellAudit(OutcomeIntent)
