@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -62,6 +63,26 @@ func TestValues(t *testing.T) {
 					t.Errorf("got %s, want %s", got[1:], want)
 				}
 			})
+		}
+	}
+}
+
+// Whatever byte stands at a place of a timestamp, it is one if and only if it looks like one.
+func TestEachByteOfATimestampCounts(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2})?$`)
+	for _, text := range []string{"2009-01-02 03:04:05", "2009-10-29T13:54:59", "2009-10-29 13:54"} {
+		for at := range len(text) {
+			for c := range 256 {
+				changed := []byte(text)
+				changed[at] = byte(c)
+				want := string(changed)
+				if form.MatchString(want) {
+					want = (want[:10] + "T" + want[11:] + ":00")[:19]
+				}
+				if got := string(jsontext.AppendTimestampText(nil, changed)); got != want {
+					t.Fatalf("%q is %q, want %q", changed, got, want)
+				}
+			}
 		}
 	}
 }
