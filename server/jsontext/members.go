@@ -45,11 +45,12 @@ func MembersIn(all map[string]json.RawMessage) Members {
 
 // Find returns the value of the member of that name; false if there is none.
 func (m Members) Find(name string) (json.RawMessage, bool) {
-	at, found := slices.BinarySearchFunc(m, name, func(one NamedValue, name string) int { return strings.Compare(one.Name, name) })
-	if !found {
-		return nil, false
+	for i := range m { // they are few
+		if m[i].Name == name {
+			return m[i].Value, true
+		}
 	}
-	return m[at].Value, true
+	return nil, false
 }
 
 // Value returns the value of the member of that name; nil if there is none.
