@@ -122,6 +122,8 @@ type Call struct {
 	Examples *Examples
 	// room is the memory of the answer; nil if none was asked for.
 	room *Room
+	// quoted is the answer as a JSON string, if it was kept as one; else nil.
+	quoted []byte
 }
 
 // OutcomeOK is a record's outcome where there was no error.

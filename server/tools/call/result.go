@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // Code says what kind a tool's error is (docs/design/tools.md, "Error codes").
@@ -15,7 +16,7 @@ func (c *Call) ResultOf(text []byte, err error) Result {
 	r := ResultOf(text, err)
 	r.Model, r.Elicitation, r.Waits = c.Model, c.Elicitation, c.Waits
 	if err == nil {
-		r.room, r.Link, r.Rows = c.room, c.link, c.AnsweredRows()
+		r.room, r.quoted, r.Link, r.Rows = c.room, c.quoted, c.link, c.AnsweredRows()
 	}
 	return r
 }
@@ -139,4 +140,14 @@ type Result struct {
 	Cause error
 	// room is the memory of Text; nil if nobody else can use it.
 	room *Room
+	// quoted is Text as a JSON string, if it was kept as one; else nil.
+	quoted []byte
+}
+
+// AppendQuoted appends Text as a JSON string.
+func (r *Result) AppendQuoted(dst []byte) []byte {
+	if r.quoted != nil {
+		return append(dst, r.quoted...)
+	}
+	return jsontext.AppendDocument(dst, r.Text)
 }
