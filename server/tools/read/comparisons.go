@@ -113,7 +113,7 @@ func (r *conditionReader) expression(s *RowSet, raw json.RawMessage) (database.R
 // otherField finds the field that a comparison names.
 func (r *conditionReader) otherField(s *RowSet, path string) (database.Ref, error) {
 	at, name, err := s.lead(r.argument+": "+r.key, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return database.Ref{}, none.unknown(r.argument+": "+r.key+": _field", path, "", none.at.comparedNames())
 	}
 	if err != nil {

@@ -189,8 +189,8 @@ func (r *conditionReader) related(s *RowSet, at place, key string, relation *cat
 
 // explainRead names the field that a filter's value does not fit. Other errors stay as they are.
 func explainRead(scope access.Scope, err error) error {
-	var e *database.Error
-	if !errors.As(err, &e) || e.Code != database.Invalid || e.Column == nil {
+	e, ok := errors.AsType[*database.Error](err)
+	if !ok || e.Code != database.Invalid || e.Column == nil {
 		return err
 	}
 	if f := call.FieldOf(scope, e.Column); f != nil {

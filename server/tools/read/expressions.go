@@ -251,7 +251,7 @@ func (r *expressionReader) operand(raw json.RawMessage) (o database.Operand, nam
 		return o, "", call.Invalid("%s: a value to compute with must be a field, relation__field, a number of at most 20 digits, or an expression, not %s", r.argument, lookup.Excerpt(raw))
 	}
 	at, field, err := r.rows.lead(r.argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return o, path, none.unknown(r.argument, path, " to compute with", comparedFields(none.at.scope))
 	}
 	if err != nil {

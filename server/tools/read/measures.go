@@ -207,7 +207,7 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 		return measure, err
 	}
 	err = rows.measured(m.argument, function, path, &measure)
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		err = none.unknown(m.argument, path, "", comparedFields(none.at.scope))
 	}
 	return measure, err

@@ -42,7 +42,7 @@ func (r *conditionReader) among(s *RowSet, at place, t filterTarget, name string
 	rows := &RowSet{Scope: of}
 	argument := r.argument + ": " + r.key + ": " + wordValues
 	there, field, err := rows.lead(argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return nil, none.unknown(argument, path, "", comparedFields(none.at.scope))
 	}
 	if err != nil {
