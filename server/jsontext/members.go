@@ -19,13 +19,14 @@ type NamedValue struct {
 // MembersOf reads an object that is known to be one. Of several members of one name the last counts. Values are parts of it;
 // nothing is copied but names.
 func MembersOf(object []byte) Members {
-	members := make(Members, 0, 4)
+	var room [8]NamedValue // most objects have no more
+	members := room[:0]
 	for quoted, value := range Inside(object) {
 		name, _ := ReadString(quoted) // a member's name: it cannot fail
 		members = append(members, NamedValue{name, value})
 	}
 	slices.SortStableFunc(members, func(a, b NamedValue) int { return strings.Compare(a.Name, b.Name) })
-	once := members[:0]
+	once := make(Members, 0, len(members))
 	for i, m := range members {
 		if i+1 == len(members) || members[i+1].Name != m.Name {
 			once = append(once, m)

@@ -119,7 +119,7 @@ type administrationOptions struct {
 
 // keptDescription is what is the same in the descriptions of a model for all tokens with the same rights that see the same rows.
 type keptDescription struct {
-	answer call.KeptAnswer
+	answer *call.KeptAnswer
 	// texts are the fields of which the rows say more.
 	texts []*catalog.Field
 }

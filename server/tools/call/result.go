@@ -16,7 +16,7 @@ func (c *Call) ResultOf(text []byte, err error) Result {
 	r := ResultOf(text, err)
 	r.Model, r.Elicitation, r.Waits = c.Model, c.Elicitation, c.Waits
 	if err == nil {
-		r.room, r.quoted, r.Link, r.Rows = c.room, c.quoted, c.link, c.AnsweredRows()
+		r.room, r.kept, r.Link, r.Rows = c.room, c.kept, c.link, c.AnsweredRows()
 	}
 	return r
 }
@@ -140,14 +140,14 @@ type Result struct {
 	Cause error
 	// room is the memory of Text; nil if nobody else can use it.
 	room *Room
-	// quoted is Text as a JSON string, if it was kept as one; else nil.
-	quoted []byte
+	// kept is Text, if it was kept; else nil.
+	kept *KeptAnswer
 }
 
 // AppendQuoted appends Text as a JSON string.
 func (r *Result) AppendQuoted(dst []byte) []byte {
-	if r.quoted != nil {
-		return append(dst, r.quoted...)
+	if r.kept != nil {
+		return append(dst, r.kept.quoted...)
 	}
 	return jsontext.AppendDocument(dst, r.Text)
 }

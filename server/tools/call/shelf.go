@@ -52,16 +52,16 @@ func (t Text) Size() int { return len(t) }
 type KeptAnswer struct{ text, quoted []byte }
 
 // AnswerToKeep is an answer, to be kept.
-func AnswerToKeep(text []byte) KeptAnswer {
-	return KeptAnswer{bytes.Clone(text), bytes.Clone(jsontext.AppendDocument(nil, text))} // without the room that they have grown
+func AnswerToKeep(text []byte) *KeptAnswer {
+	return &KeptAnswer{bytes.Clone(text), bytes.Clone(jsontext.AppendDocument(nil, text))} // without the room that they have grown
 }
 
 // Size implements Kept.
-func (a KeptAnswer) Size() int { return len(a.text) + len(a.quoted) }
+func (a *KeptAnswer) Size() int { return len(a.text) + len(a.quoted) }
 
 // AnswerKept answers with what was kept, as it is.
-func (c *Call) AnswerKept(answer KeptAnswer) []byte {
-	c.quoted = answer.quoted
+func (c *Call) AnswerKept(answer *KeptAnswer) []byte {
+	c.kept = answer
 	return answer.text
 }
 

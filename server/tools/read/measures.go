@@ -78,6 +78,7 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 	case len(measures) > maxMeasures:
 		return call.Invalid("measures: at most %d, not %d; ask for the others in another call", maxMeasures, len(measures))
 	}
+	g.grouping.Measures = slices.Grow(g.grouping.Measures, len(measures))
 	for _, m := range measures {
 		switch {
 		case !isMeasureName(m.name):
