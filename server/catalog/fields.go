@@ -62,6 +62,7 @@ func (m *Model) chooseFields() *problem {
 		m.note("The database user may not read %s; grant SELECT on them to show them.", strings.Join(unreadable, ", "))
 	}
 	m.setVectorsApart()
+	m.ByColumn = slices.SortedFunc(slices.Values(m.Fields), func(a, b *Field) int { return strings.Compare(a.Column.Name, b.Column.Name) })
 	m.fields = byNames(m.Fields)
 	m.findUnfilled()
 	return nil

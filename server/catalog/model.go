@@ -29,6 +29,8 @@ type Model struct {
 	// under KeyName, and then the fields.
 	Fields []*Field
 	Output []database.Output
+	// ByColumn are the Fields in the order of their columns' names.
+	ByColumn []*Field
 	// Key are the columns of the key, in its order: the primary key, or the exposure's declared key; empty if there is
 	// none. UniqueKey reports whether the database guarantees that a key is never null and stands in one row only. Without
 	// that guarantee there is no update, delete or cursor.

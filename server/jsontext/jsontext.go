@@ -80,8 +80,7 @@ func AppendEscaped[T Text](dst []byte, s T) []byte {
 // at eight bytes at a time.
 func PlainEnd[T Text](s T, at int) int {
 	for ; at+8 <= len(s); at += 8 {
-		w := s[at : at+8]
-		x := uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 | uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
+		x := word(s, at)
 		if marks := quotedBytes(x) | controlBytes(x) | x&highs; marks != 0 {
 			return at + bits.TrailingZeros64(marks)/8
 		}
@@ -90,6 +89,12 @@ func PlainEnd[T Text](s T, at int) int {
 		at++
 	}
 	return at
+}
+
+// word is the eight bytes from s[at] on; the first is the lowest.
+func word[T Text](s T, at int) uint64 {
+	w := s[at : at+8]
+	return uint64(w[0]) | uint64(w[1])<<8 | uint64(w[2])<<16 | uint64(w[3])<<24 | uint64(w[4])<<32 | uint64(w[5])<<40 | uint64(w[6])<<48 | uint64(w[7])<<56
 }
 
 // AppendInt appends an integer: a number within ±(2^53-1), a string beyond.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -66,6 +67,26 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// Whatever byte stands at a place of a timestamp, it is one if and only if it looks like one.
+func TestEachByteOfATimestampCounts(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2})?$`)
+	for _, text := range []string{"2009-01-02 03:04:05", "2009-10-29T13:54:59", "2009-10-29 13:54"} {
+		for at := range len(text) {
+			for c := range 256 {
+				changed := []byte(text)
+				changed[at] = byte(c)
+				want := string(changed)
+				if form.MatchString(want) {
+					want = (want[:10] + "T" + want[11:] + ":00")[:19]
+				}
+				if got := string(jsontext.AppendTimestampText(nil, changed)); got != want {
+					t.Fatalf("%q is %q, want %q", changed, got, want)
+				}
+			}
+		}
+	}
+}
+
 func TestFloats(t *testing.T) {
 	for f, want := range map[float64]string{
 		0: "0", 1: "1", -1.5: "-1.5", 0.1: "0.1", 1e21: "1e+21", 1e-7: "1e-07", 123456789.25: "123456789.25",
@@ -93,8 +114,8 @@ func TestIntegersBeyondExactness(t *testing.T) {
 	}
 }
 
-func TestMembers(t *testing.T) {
-	var m jsontext.Members
+func TestNames(t *testing.T) {
+	var m jsontext.Names
 	m.Add("left over")
 	m.Reset()
 	m.Add("id")

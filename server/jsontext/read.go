@@ -4,23 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 )
 
 // The functions below read JSON as encoding/json reads it into a map, a slice or a string, but copy nothing: values are
-// parts of data.
+// parts of data. They take a value within JSON that was read before, and do not check it again.
 
-// ReadObject returns the members of an object by their names; of several of one name the last counts. null has none, and the
-// map is nil. It returns false for anything else.
-func ReadObject(data []byte) (map[string]json.RawMessage, bool) {
-	if !json.Valid(data) {
-		return nil, false
-	}
-	return ReadObjectIn(data)
-}
-
-// ReadObjectIn is ReadObject of a value within JSON that was read before: it is not checked again.
-func ReadObjectIn(data []byte) (map[string]json.RawMessage, bool) {
+// ReadObject returns the members of an object. null has none, and they are nil. It returns false for anything else.
+func ReadObject(data []byte) (Members, bool) {
 	at := SkipSpace(data, 0)
 	switch {
 	case at == len(data):
@@ -29,16 +19,6 @@ func ReadObjectIn(data []byte) (map[string]json.RawMessage, bool) {
 		return MembersOf(data), true
 	}
 	return nil, data[at] == 'n'
-}
-
-// MembersOf is ReadObject of an object that is known to be one.
-func MembersOf(object []byte) map[string]json.RawMessage {
-	members := map[string]json.RawMessage{}
-	for quoted, value := range Inside(object) {
-		name, _ := ReadString(quoted) // a member's name: it cannot fail
-		members[name] = value
-	}
-	return members
 }
 
 // Object is a JSON object as its members: smaller than a map, and made for names that are asked for in their order. It is used by
@@ -84,7 +64,7 @@ func (o *Object) Value(name string) json.RawMessage {
 
 // ReadStrings returns the elements of an array of strings; false for anything else.
 func ReadStrings(data []byte) ([]string, bool) {
-	if !json.Valid(data) || data[SkipSpace(data, 0)] != '[' {
+	if at := SkipSpace(data, 0); at == len(data) || data[at] != '[' {
 		return nil, false
 	}
 	var list []string
@@ -96,33 +76,6 @@ func ReadStrings(data []byte) ([]string, bool) {
 		list = append(list, text)
 	}
 	return list, true
-}
-
-// ReadString returns the text of a string; false for anything else. There are no spaces around it.
-func ReadString(data []byte) (string, bool) {
-	if len(data) < 2 || data[0] != '"' {
-		return "", false
-	}
-	if inside := data[1 : len(data)-1]; data[len(data)-1] == '"' && isPlain(inside) {
-		return string(inside), true
-	}
-	var unescaped string // not a named result, for which each call would take memory
-	err := json.Unmarshal(data, &unescaped)
-	return unescaped, err == nil
-}
-
-// isPlain reports whether each character between a string's quotes stands for itself.
-func isPlain(inside []byte) bool {
-	at := PlainEnd(inside, 0)
-	if at == len(inside) {
-		return true
-	}
-	for _, c := range inside[at:] {
-		if c < ' ' || c == '"' || c == '\\' {
-			return false
-		}
-	}
-	return utf8.Valid(inside[at:])
 }
 
 // AppendMarshaled appends JSON as encoding/json writes it where it is part of something else: without the spaces between its

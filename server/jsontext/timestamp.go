@@ -86,13 +86,42 @@ func appendTimestamp[T Text](dst []byte, s T) ([]byte, bool) {
 // clockEnd returns where the date and the time of day end, before a fraction; 0 if s does not start with them.
 func clockEnd[T Text](s T) int {
 	const minutes, seconds = len("0000-00-00 00:00"), len("0000-00-00 00:00:00")
+	if len(s) < minutes || !yearAndMonth.fits(word(s, 0)) {
+		return 0
+	}
+	if rest := word(s, 8); !dayAndClock.fits(rest) && !dayThenClock.fits(rest) {
+		return 0
+	}
 	switch {
-	case len(s) >= seconds && (fits(s[:seconds], "0000-00-00 00:00:00") || fits(s[:seconds], "0000-00-00T00:00:00")):
-		return seconds
-	case len(s) == minutes && (fits(s, "0000-00-00 00:00") || fits(s, "0000-00-00T00:00")):
+	case len(s) == minutes:
 		return minutes
+	case len(s) >= seconds && fits(s[minutes:seconds], ":00"):
+		return seconds
 	}
 	return 0
+}
+
+// A wordForm is a pattern of eight characters, as fits has them, that is held against a word at once: text is the pattern, and room what
+// can be added to each byte's difference from it before its highest bit is set.
+type wordForm struct{ text, room uint64 }
+
+var yearAndMonth, dayAndClock, dayThenClock = formOf("0000-00-"), formOf("00 00:00"), formOf("00T00:00")
+
+func formOf(pattern string) wordForm {
+	form := wordForm{text: word(pattern, 0)}
+	for i := range len(pattern) {
+		room := uint64(0x7f)
+		if pattern[i] == '0' {
+			room -= 9
+		}
+		form.room |= room << (8 * i)
+	}
+	return form
+}
+
+func (f wordForm) fits(x uint64) bool {
+	difference := x ^ f.text
+	return (difference|(difference+f.room))&highs == 0
 }
 
 // fits reports whether s has a digit wherever the pattern has a 0, and the pattern's own character elsewhere.

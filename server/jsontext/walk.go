@@ -2,7 +2,6 @@ package jsontext
 
 import (
 	"bytes"
-	"encoding/json"
 	"iter"
 )
 
@@ -115,6 +114,6 @@ func isName(quoted []byte, name string) bool {
 	if len(quoted) < 2 || bytes.IndexByte(quoted, '\\') < 0 {
 		return len(quoted) == len(name)+2 && string(quoted[1:len(quoted)-1]) == name
 	}
-	var text string
-	return json.Unmarshal(quoted, &text) == nil && text == name
+	text, ok := ReadString(quoted)
+	return ok && text == name
 }

@@ -51,11 +51,11 @@ func Equal(c *database.Column, value json.RawMessage) (database.Condition, error
 		return database.IsNull{Column: c}, nil
 	}
 	values, err := equalValues(c, value)
-	switch far := (beyond{}); {
-	case errors.As(err, &far):
-		return beyondAll(c, database.Equal, far.below()), nil
-	case err == nil && len(values) == 1:
+	if err == nil && len(values) == 1 {
 		return database.Compare{Column: c, Op: database.Equal, Value: values[0]}, nil
+	}
+	if far, ok := errors.AsType[beyond](err); ok {
+		return beyondAll(c, database.Equal, far.below()), nil
 	}
 	return database.In{Column: c, Values: values}, err
 }
@@ -72,15 +72,16 @@ func compare(op database.CompareOp) Lookup {
 			return p.compare(c, op), nil
 		}
 		value, err := compared(c, raw)
-		if far := (beyond{}); errors.As(err, &far) {
+		if err == nil {
+			return database.Compare{Column: c, Op: op, Value: value}, nil
+		}
+		if far, ok := errors.AsType[beyond](err); ok {
 			return beyondAll(c, op, far.below()), nil
 		}
-		if err != nil {
-			if condition, ok := compareFraction(c, op, raw); ok {
-				return condition, nil
-			}
+		if condition, ok := compareFraction(c, op, raw); ok {
+			return condition, nil
 		}
-		return database.Compare{Column: c, Op: op, Value: value}, err
+		return nil, err
 	}
 }
 
@@ -127,7 +128,7 @@ func (cal Calendar) in(c *database.Column, raw json.RawMessage) (database.Condit
 
 // EachValue calls do for each value of an `in` list.
 func EachValue(raw json.RawMessage, do func(json.RawMessage) error) error {
-	if len(raw) == 0 || raw[0] != '[' || !json.Valid(raw) {
+	if len(raw) == 0 || raw[0] != '[' {
 		return fmt.Errorf("must be an array of values, not %s", Excerpt(raw))
 	}
 	count := 0 // before any value takes memory

@@ -188,7 +188,7 @@ func (cal Calendar) Moment(raw json.RawMessage, beside *database.Column) (text s
 		return text, ok, nil
 	}
 	given, _ := jsontext.ReadObject(raw)
-	if _, ok := given[wordNow]; !ok {
+	if _, ok := given.Find(wordNow); !ok {
 		return "", false, nil
 	}
 	quoted, err := cal.moment(timestamps, raw)
@@ -222,7 +222,7 @@ func (cal Calendar) written(text string, beside *database.Column) (string, bool)
 // moment is the moment that an object means.
 func (cal Calendar) moment(c *database.Column, raw json.RawMessage) (json.RawMessage, error) {
 	given, _ := jsontext.ReadObject(raw)
-	sent, ok := given[wordNow]
+	sent, ok := given.Find(wordNow)
 	isDate := c.Kind == database.Date
 	switch {
 	case !isDate && !c.Kind.IsMoment() && ok:

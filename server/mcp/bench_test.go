@@ -82,8 +82,9 @@ func TestReadsMakeLittleGarbage(t *testing.T) {
 		name, body         string
 		allocations, bytes float64
 	}{
-		{"get", getOne, 60, 4 << 10},
-		{"list", listTwo, 110, 8 << 10},
+		{"get", getOne, 57, 3700},
+		{"list", listTwo, 107, 6100},
+		{"describe", describeOne, 70, 3800},
 	} {
 		allocations, bytes := cost(t, of.body)
 		for range 4 { // what else runs in this process allocates, too
@@ -100,6 +101,8 @@ func TestReadsMakeLittleGarbage(t *testing.T) {
 const (
 	getOne  = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_book","arguments":{"id":2}}}`
 	listTwo = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_book","arguments":{"limit":2}}}`
+
+	describeOne = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"describe_book","arguments":{}}}`
 )
 
 func BenchmarkPing(b *testing.B) {
@@ -108,6 +111,10 @@ func BenchmarkPing(b *testing.B) {
 
 func BenchmarkGet(b *testing.B) {
 	benchmark(b, newEndpoint(b, config()), getOne)
+}
+
+func BenchmarkDescribe(b *testing.B) {
+	benchmark(b, newEndpoint(b, config()), describeOne)
 }
 
 func BenchmarkList(b *testing.B) {

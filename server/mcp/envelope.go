@@ -93,7 +93,7 @@ func (x *exchange) appendToolResult(id []byte, result *call.Result) {
 // appendToolMembers appends what a tool's result has of its own.
 func (x *exchange) appendToolMembers(result *call.Result) {
 	x.out = append(x.out, `"content":[{"type":"text","text":`...)
-	x.out = jsontext.AppendDocument(x.out, result.Text)
+	x.out = result.AppendQuoted(x.out)
 	x.out = append(x.out, '}')
 	if result.Link != nil && x.protocol.hasLinks() {
 		x.appendLink(result.Link)
@@ -116,7 +116,7 @@ func (x *exchange) appendLink(link *call.ResourceLink) {
 	x.out = append(x.out, '}')
 }
 
-// validUTF8 is a text without what is not UTF-8, as AppendDocument writes it: a database may hold anything.
+// validUTF8 is a text without what is not UTF-8, as AppendQuoted writes it: a database may hold anything.
 func validUTF8(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text

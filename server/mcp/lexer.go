@@ -47,14 +47,14 @@ func (s *scanner) escape() error {
 		return nil
 	case 'u':
 		s.pos--
-		r, ok := hexEscape(s.data[s.pos:])
+		r, ok := jsontext.HexEscape(s.data[s.pos:])
 		switch {
 		case !ok:
 			return s.fail("a bad escape in a string")
 		case isLow(r):
 			return s.fail("half a surrogate pair in a string")
 		case isHigh(r):
-			low, ok := hexEscape(s.data[s.pos+6:])
+			low, ok := jsontext.HexEscape(s.data[s.pos+6:])
 			if !ok || !isLow(low) {
 				return s.fail("half a surrogate pair in a string")
 			}

@@ -229,7 +229,7 @@ func (x *exchange) readResource(id []byte, m *message) (status int) {
 	x.out = append(x.out, `"contents":[{"uri":`...)
 	x.out = append(x.out, m.inside.uri...)
 	x.out = append(x.out, `,"mimeType":"application/json","text":`...)
-	x.out = jsontext.AppendDocument(x.out, result.Text)
+	x.out = result.AppendQuoted(x.out)
 	result.Release()
 	x.out = append(x.out, "}]"...)
 	return x.closeResult(id)

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract/tracing"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // The bounds of a body; docs/design/http.md, "Bodies".
@@ -378,6 +379,6 @@ func (s *scanner) name(start, end int, room *[]byte) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw
 	}
-	*room = appendUnescaped((*room)[:0], raw)
+	*room, _ = jsontext.AppendUnescaped((*room)[:0], raw) // it was read: it cannot fail
 	return *room
 }

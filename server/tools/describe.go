@@ -119,13 +119,13 @@ type administrationOptions struct {
 
 // keptDescription is what is the same in the descriptions of a model for all tokens with the same rights that see the same rows.
 type keptDescription struct {
-	answer []byte
+	answer *call.KeptAnswer
 	// texts are the fields of which the rows say more.
 	texts []*catalog.Field
 }
 
 // Size implements call.Kept.
-func (k *keptDescription) Size() int { return len(k.answer) + 8*len(k.texts) }
+func (k *keptDescription) Size() int { return k.answer.Size() + 8*len(k.texts) }
 
 // describe answers what the model is made of.
 func describe(c *call.Call, _ *call.NoArguments) ([]byte, error) {
@@ -134,11 +134,11 @@ func describe(c *call.Call, _ *call.NoArguments) ([]byte, error) {
 	kept := call.Take(c.Shelf, key, func() *keptDescription {
 		scope := c.Token.Anyone().Reach(m)
 		answer, _ := json.Marshal(describeFor(c, scope, rows)) // strings and numbers: it cannot fail
-		return &keptDescription{answer, freeTexts(scope)}
+		return &keptDescription{call.AnswerToKeep(answer), freeTexts(scope)}
 	})
 	numbers, examples := numberTexts(c, kept.texts), fieldsWithExamples(m)
 	if len(numbers)+len(examples) == 0 {
-		return kept.answer, nil
+		return c.AnswerKept(kept.answer), nil
 	}
 	d := describeFor(c, c.Scope, rows)
 	if len(examples) > 0 {
@@ -170,8 +170,13 @@ func describeFor(c *call.Call, scope access.Scope, rows string) *description {
 }
 
 // fieldsWithExamples are the fields whose values are shown.
-func fieldsWithExamples(m *catalog.Model) []*catalog.Field {
-	return slices.DeleteFunc(slices.Clone(m.Fields), func(f *catalog.Field) bool { return !f.Examples })
+func fieldsWithExamples(m *catalog.Model) (some []*catalog.Field) {
+	for _, f := range m.Fields {
+		if f.Examples {
+			some = append(some, f)
+		}
+	}
+	return some
 }
 
 // addExamples adds the values of fields, or says that they could not be read.

@@ -86,7 +86,9 @@ func findModels(c *call.Call, a *findArguments) ([]byte, error) {
 		return foundModels(c.Catalog, c.Token, c.Token, a), nil
 	}
 	key := call.ShelfKey{What: call.FindModels, About: fmt.Sprint(a.detail, " ", a.offset.Or(0)), Rights: c.Token.RightsKey()}
-	return call.Take(c.Shelf, key, func() call.Text { return foundModels(c.Catalog, c.Token.Anyone(), c.Token, a) }), nil
+	return c.AnswerKept(call.Take(c.Shelf, key, func() *call.KeptAnswer {
+		return call.AnswerToKeep(foundModels(c.Catalog, c.Token.Anyone(), c.Token, a))
+	})), nil
 }
 
 // foundModels is the answer of find_models. caller is the token itself, which has the same rights; which declared measures and

@@ -18,7 +18,7 @@ type Writer[V any] struct {
 	outputs   []database.Output
 	maxValue  int
 	form      database.RowForm
-	members   jsontext.Members
+	members   jsontext.Names
 	shortened bool
 	// scratch is the memory for the text of one value.
 	scratch []byte

@@ -259,7 +259,7 @@ func notNil(ids []json.RawMessage) []json.RawMessage {
 // admitAction refuses what cannot be undone with the transaction.
 func admitAction(p *call.Call) error {
 	var name string
-	if raw := p.Given["action"]; raw == nil || json.Unmarshal(raw, &name) != nil {
+	if raw := p.Given.Value("action"); raw == nil || json.Unmarshal(raw, &name) != nil {
 		return call.Invalid("action must be an action's name; you may run %s", actionNames(call.ActionsOf(p.Catalog, p.Scope)))
 	}
 	declared, err := FindAction(p, name)

@@ -26,8 +26,8 @@ type askedFields struct {
 
 // conditions takes the fields of a condition object.
 func (a *askedFields) conditions(object json.RawMessage) {
-	for key, value := range jsontext.MembersOf(object) {
-		switch key {
+	for _, m := range jsontext.MembersOf(object) {
+		switch key, value := m.Name, m.Value; key {
 		case "_any", "_all":
 			for _, one := range jsontext.Inside(value) {
 				a.conditions(one)
@@ -43,8 +43,8 @@ func (a *askedFields) conditions(object json.RawMessage) {
 
 // otherSide takes the fields of what a field is compared with: another field, or an expression. What it asks of other rows is not taken.
 func (a *askedFields) otherSide(object json.RawMessage) {
-	for key, value := range jsontext.MembersOf(object) {
-		switch key {
+	for _, m := range jsontext.MembersOf(object) {
+		switch key, value := m.Name, m.Value; key {
 		case "_field":
 			a.operand(value)
 		case "add", "sub", "mul", "div", "round", "bucket", "days", "hours", "seconds", "number":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
@@ -18,7 +19,7 @@ type consequence struct {
 	Kind  string `json:"kind"`
 	Row   string `json:"row"`
 	// Was is the whole row as it was: one that has changed meanwhile is another one.
-	Was map[string]json.RawMessage `json:"was,omitempty"`
+	Was jsontext.Members `json:"was,omitempty"`
 	// Fields are the fields that change, in the order of their names.
 	Fields []fieldConsequence `json:"fields"`
 }
@@ -82,7 +83,7 @@ func consequenceOf(ch *call.Change, created newKeys) consequence {
 	was, is := ch.Before.Members(), ch.After.Members()
 	c.Was = was
 	for _, f := range m.Fields {
-		before, after := was[f.Name], is[f.Name]
+		before, after := was.Value(f.Name), is.Value(f.Name)
 		if bytes.Equal(before, after) && !slices.Contains(ch.Given, f) {
 			continue
 		}

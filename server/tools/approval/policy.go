@@ -121,7 +121,7 @@ func (p *policy) reads(c *call.Call) bool {
 	if m == nil {
 		return false // it has no model, and shows no rows
 	}
-	_, exports := c.Given[call.ExportArgument]
+	_, exports := c.Given.Find(call.ExportArgument)
 	if (c.Op.Name != contract.ApproveReport || !slices.Contains(p.Operations, contract.ApproveReport)) &&
 		(!exports || !slices.Contains(p.Operations, contract.ApproveExport)) {
 		return false
@@ -152,7 +152,7 @@ func mayShow(c *call.Call, m *catalog.Model, name string) bool {
 
 // follows reports whether the file of an export may have values of related rows: by its tool, or by a path in its arguments.
 func follows(c *call.Call) bool {
-	_, exports := c.Given[call.ExportArgument]
+	_, exports := c.Given.Find(call.ExportArgument)
 	return exports && (c.Op.Name == relatedRows || bytes.Contains(c.Raw, []byte("__")))
 }
 

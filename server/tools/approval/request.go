@@ -26,7 +26,7 @@ var notAsked = []string{call.ReasonName, "confirm", "confirmation_token"}
 
 // takeReason takes the caller's reason out of the arguments.
 func takeReason(c *call.Call) (string, error) {
-	raw, sent := c.Given[call.ReasonName]
+	raw, sent := c.Given.Find(call.ReasonName)
 	if !sent {
 		return "", nil
 	}
@@ -37,20 +37,13 @@ func takeReason(c *call.Call) (string, error) {
 	if utf8.RuneCountInString(reason) > contract.MaxApprovalReason {
 		return "", call.Invalid("%s must have at most %d characters", call.ReasonName, contract.MaxApprovalReason)
 	}
-	delete(c.Given, call.ReasonName)
+	c.Given.Members = c.Given.Without(call.ReasonName)
 	return call.OneLine(reason, contract.MaxApprovalReason), nil
 }
 
 // requestOf is what a call asks for.
 func requestOf(c *call.Call, reason string) (request, error) {
-	asked := map[string]json.RawMessage{}
-	for name, raw := range c.Given {
-		asked[name] = raw
-	}
-	for _, name := range notAsked {
-		delete(asked, name)
-	}
-	given, err := json.Marshal(asked)
+	given, err := json.Marshal(c.Given.Without(notAsked...))
 	if err != nil {
 		return request{}, err
 	}

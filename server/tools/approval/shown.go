@@ -88,7 +88,7 @@ func hiddenFields(m *catalog.Model) map[string]bool {
 func addAsked(of *consequence, met []*policy, m *catalog.Model) {
 	for _, p := range met {
 		for _, name := range p.asked(m) {
-			value := of.Was[name]
+			value := of.Was.Value(name)
 			if value == nil || slices.ContainsFunc(of.Fields, func(f fieldConsequence) bool { return f.Name == name }) {
 				continue
 			}

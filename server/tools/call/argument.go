@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,7 +133,7 @@ func readArguments[A any](c *Call, list []Argument[A], a *A) error {
 	known := 0
 	for i := range list {
 		arg := &list[i]
-		raw, sent := given[arg.Name]
+		raw, sent := given.Find(arg.Name)
 		switch {
 		case !sent:
 			continue
@@ -149,12 +148,15 @@ func readArguments[A any](c *Call, list []Argument[A], a *A) error {
 			return err
 		}
 	}
-	if known < len(given) {
+	if known < len(given.Members) {
 		return unknownArgument(c, list)
 	}
 	for i := range list {
 		arg := &list[i]
-		if _, sent := given[arg.Name]; sent || arg.Required == nil || !arg.Required(m) {
+		if arg.Required == nil || !arg.Required(m) {
+			continue
+		}
+		if _, sent := given.Find(arg.Name); sent {
 			continue
 		}
 		message := arg.Name + " parameter is required"
@@ -185,9 +187,9 @@ func unknownArgument[A any](c *Call, list []Argument[A]) error {
 }
 
 // Arguments are the arguments that a call sent, by name, as JSON. A null counts as absent.
-type Arguments map[string]json.RawMessage
+type Arguments struct{ jsontext.Members }
 
-// Parse reads a JSON object; nil and null are an empty one.
+// Parse reads a JSON object within JSON that was read before; nil and null are an empty one.
 func (a *Arguments) Parse(raw []byte) error {
 	if len(raw) == 0 {
 		return nil
@@ -196,18 +198,27 @@ func (a *Arguments) Parse(raw []byte) error {
 	if !ok {
 		return Invalid("arguments must be a JSON object")
 	}
-	for name, value := range given {
-		if IsNull(value) {
-			delete(given, name)
-		}
-	}
-	*a = given
+	a.Members = slices.DeleteFunc(given, func(m jsontext.NamedValue) bool { return IsNull(m.Value) })
 	return nil
+}
+
+// OneArgument are arguments of which there is one.
+func OneArgument(name string, value json.RawMessage) Arguments {
+	return Arguments{jsontext.Members{{Name: name, Value: value}}}
+}
+
+// Take takes the argument of that name out of them; false if there is none.
+func (a *Arguments) Take(name string) (json.RawMessage, bool) {
+	value, sent := a.Find(name)
+	if sent {
+		a.Members = a.Without(name)
+	}
+	return value, sent
 }
 
 // Only is an error if there are arguments beside the known ones of what, a tool or an item.
 func (a Arguments) Only(what string, known ...string) error {
-	for _, name := range slices.Sorted(maps.Keys(a)) {
+	for _, name := range a.Names() {
 		switch {
 		case slices.Contains(known, name):
 		case name == KeyName:

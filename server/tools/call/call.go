@@ -39,17 +39,17 @@ type Request struct {
 	IsPart bool
 	// DryRun undoes what the call did.
 	DryRun bool
+	// Locks is set if the rows that the call reads are to stay as they are until the transaction ends.
+	Locks bool
+	// Restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
+	// declared type would not.
+	Restores bool
 	// Recorded is set if the journal has changes of the call; its parts share it.
 	Recorded *bool
 	// Changes gathers what the call changes, if other people may have to allow it; else it is nil. Its parts share it.
 	Changes *Changes
-	// Restores is set if the call gives back values that the database held before: a Loose column takes them, even if its
-	// declared type would not.
-	Restores bool
 	// TakesBack is the id of the oldest entry of the journal about a row that the call takes back; "" if it takes none back. It may be nil.
 	TakesBack func(table *database.Table, row string) string
-	// Locks is set if the rows that the call reads are to stay as they are until the transaction ends.
-	Locks bool
 	// RestoredAs are values that the call gives back as the database kept them, by fields.
 	RestoredAs map[string]database.Value
 	// Record is the record for the audit; operations that write fill in what they know of IDs, Fields and Changed.
@@ -122,6 +122,8 @@ type Call struct {
 	Examples *Examples
 	// room is the memory of the answer; nil if none was asked for.
 	room *Room
+	// kept is the answer, if it was kept; else nil.
+	kept *KeptAnswer
 }
 
 // OutcomeOK is a record's outcome where there was no error.
@@ -167,10 +169,10 @@ func (req *Request) TellIntent() error {
 	}
 	known := req.Record.IDs // an operation finds its rows later
 	defer func() { req.Record.IDs = known }()
-	if id, sent := req.Given[IDName]; sent {
+	if id, sent := req.Given.Find(IDName); sent {
 		req.Record.IDs = []string{PlainText(id)}
 	}
-	for _, id := range jsontext.Inside(req.Given["ids"]) {
+	for _, id := range jsontext.Inside(req.Given.Value("ids")) {
 		req.Record.IDs = append(req.Record.IDs, PlainText(id))
 	}
 	return req.TellAudit(OutcomeIntent)

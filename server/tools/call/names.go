@@ -19,14 +19,13 @@ func (c *Call) takeModel(raw []byte) error {
 	if err := c.Given.Parse(raw); err != nil {
 		return err
 	}
-	name, sent := c.Given[ModelParameter]
+	name, sent := c.Given.Take(ModelParameter)
 	if !sent {
 		return Invalid("model parameter is required; %s tells which models there are", FindModels)
 	}
 	if json.Unmarshal(name, &c.Model) != nil {
 		return Invalid("model must be a model's name, not %s; %s tells which models there are", lookup.Excerpt(name), FindModels)
 	}
-	delete(c.Given, ModelParameter)
 	return nil
 }
 

@@ -167,11 +167,11 @@ func Cost(tool string, arguments []byte) int {
 		return 1 // The tool itself says what is wrong.
 	}
 	if op.Steps != "" {
-		return costOfSteps(given[op.Steps])
+		return costOfSteps(given.Value(op.Steps))
 	}
-	cost := max(1, elements(given[op.Counted]))
+	cost := max(1, elements(given.Value(op.Counted)))
 	for _, name := range op.Extra {
-		cost += elements(given[name])
+		cost += elements(given.Value(name))
 	}
 	return cost
 }

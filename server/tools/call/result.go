@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // Code says what kind a tool's error is (docs/design/tools.md, "Error codes").
@@ -15,7 +16,7 @@ func (c *Call) ResultOf(text []byte, err error) Result {
 	r := ResultOf(text, err)
 	r.Model, r.Elicitation, r.Waits = c.Model, c.Elicitation, c.Waits
 	if err == nil {
-		r.room, r.Link, r.Rows = c.room, c.link, c.AnsweredRows()
+		r.room, r.kept, r.Link, r.Rows = c.room, c.kept, c.link, c.AnsweredRows()
 	}
 	return r
 }
@@ -139,4 +140,14 @@ type Result struct {
 	Cause error
 	// room is the memory of Text; nil if nobody else can use it.
 	room *Room
+	// kept is Text, if it was kept; else nil.
+	kept *KeptAnswer
+}
+
+// AppendQuoted appends Text as a JSON string.
+func (r *Result) AppendQuoted(dst []byte) []byte {
+	if r.kept != nil {
+		return append(dst, r.kept.quoted...)
+	}
+	return jsontext.AppendDocument(dst, r.Text)
 }

@@ -28,14 +28,14 @@ type Row struct {
 	// Text is the row as JSON, Fields its members: read from Text when all of them are first asked for. shown are the same, for
 	// Value; nil before the first.
 	Text   json.RawMessage
-	Fields map[string]json.RawMessage
+	Fields jsontext.Members
 	shown  *jsontext.Object
 	// Kept are the row's values as the database keeps them, by columns; nil if they were not asked for.
 	Kept map[string]json.RawMessage
 }
 
 // Members are the row's fields by name; a nil row has none.
-func (r *Row) Members() map[string]json.RawMessage {
+func (r *Row) Members() jsontext.Members {
 	if r == nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (r *Row) Value(name string) json.RawMessage {
 	case r == nil:
 		return nil
 	case r.Fields != nil:
-		return r.Fields[name]
+		return r.Fields.Value(name)
 	case r.shown == nil:
 		r.shown = jsontext.ObjectOf(r.Text, len(r.Model.Fields)+1)
 	}
@@ -102,8 +102,8 @@ func PlainText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// Members returns the members of a JSON object, which are parts of it; nil if it is none.
-func Members(object json.RawMessage) map[string]json.RawMessage {
+// Members returns the members of a JSON object within JSON that was read before, which are parts of it; nil if it is none.
+func Members(object json.RawMessage) jsontext.Members {
 	members, _ := jsontext.ReadObject(object)
 	return members
 }

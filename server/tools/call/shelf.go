@@ -1,12 +1,14 @@
 package call
 
 import (
+	"bytes"
 	"container/list"
 	"math"
 	"runtime/debug"
 	"sync"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 )
 
 // A Shelf keeps texts about models that are the same for all tokens with the same rights, so that each is made once: tools/list of
@@ -45,6 +47,23 @@ type Text []byte
 
 // Size implements Kept.
 func (t Text) Size() int { return len(t) }
+
+// A KeptAnswer is an answer on a shelf: as JSON, and as a JSON string of it, so that it need not be escaped for each call.
+type KeptAnswer struct{ text, quoted []byte }
+
+// AnswerToKeep is an answer, to be kept.
+func AnswerToKeep(text []byte) *KeptAnswer {
+	return &KeptAnswer{bytes.Clone(text), bytes.Clone(jsontext.AppendDocument(nil, text))} // without the room that they have grown
+}
+
+// Size implements Kept.
+func (a *KeptAnswer) Size() int { return len(a.text) + len(a.quoted) }
+
+// AnswerKept answers with what was kept, as it is.
+func (c *Call) AnswerKept(answer *KeptAnswer) []byte {
+	c.kept = answer
+	return answer.text
+}
 
 type shelved struct {
 	key  ShelfKey

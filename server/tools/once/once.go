@@ -80,7 +80,7 @@ func run(c *call.Call, raw []byte) (answer []byte, err error) {
 
 // takeKey takes the idempotency key out of the arguments; nil if there is none.
 func takeKey(c *call.Call) (*onceCall, error) {
-	raw, sent := c.Given[call.KeyName]
+	raw, sent := c.Given.Find(call.KeyName)
 	if !sent || !c.Op.Writes() {
 		return nil, nil
 	}
@@ -99,10 +99,10 @@ func takeKey(c *call.Call) (*onceCall, error) {
 	default:
 		return nil, call.Invalid("%s cannot be kept: this endpoint has no table of answers (spec.idempotency); call without it, and look at the rows before you try again", call.KeyName)
 	}
-	if dry := c.Given["dry_run"]; string(dry) == "true" {
+	if dry := c.Given.Value("dry_run"); string(dry) == "true" {
 		return nil, call.Invalid("%s and dry_run do not go together: a dry run keeps nothing", call.KeyName)
 	}
-	delete(c.Given, call.KeyName)
+	c.Given.Members = c.Given.Without(call.KeyName)
 	request, err := requestHash(c)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (o *onceCall) run() ([]byte, error) {
 func (o *onceCall) checkItems(err error) bool {
 	var told *call.ToolError
 	c := o.call
-	again := c.Op.Name == "bulk" && !c.ChecksItems && string(c.Given["atomic"]) != "true" && errors.As(err, &told) && told.Validation != nil
+	again := c.Op.Name == "bulk" && !c.ChecksItems && string(c.Given.Value("atomic")) != "true" && errors.As(err, &told) && told.Validation != nil
 	c.ChecksItems = c.ChecksItems || again
 	return again
 }

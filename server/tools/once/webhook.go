@@ -28,7 +28,7 @@ func outcomeUnknown() error {
 // webhookOf is the webhook that the call's action calls; nil if it calls none.
 func webhookOf(c *call.Call) *contract.Webhook {
 	var name string
-	if c.Op.Name != "action" || json.Unmarshal(c.Given["action"], &name) != nil {
+	if c.Op.Name != "action" || json.Unmarshal(c.Given.Value("action"), &name) != nil {
 		return nil
 	}
 	declared, err := action.FindAction(c, name)

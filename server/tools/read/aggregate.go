@@ -240,7 +240,7 @@ func readKey(rows *RowSet, argument, path string) (key database.GroupKey, err er
 		}
 		return key.Column != nil
 	})
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return key, noKey(none, argument, path)
 	}
 	if err != nil {

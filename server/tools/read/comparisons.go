@@ -43,10 +43,8 @@ func readComparison(t filterTarget, raw json.RawMessage) (c comparison, ok bool)
 	if len(members) != 1 || json.Unmarshal(raw, &c) != nil {
 		return c, false
 	}
-	for name := range members {
-		if computes(name) {
-			c.expression = raw
-		}
+	if computes(members[0].Name) {
+		c.expression = raw
 	}
 	return c, c.Field != nil || c.Measure != nil || c.Values != nil || c.expression != nil
 }
@@ -115,7 +113,7 @@ func (r *conditionReader) expression(s *RowSet, raw json.RawMessage) (database.R
 // otherField finds the field that a comparison names.
 func (r *conditionReader) otherField(s *RowSet, path string) (database.Ref, error) {
 	at, name, err := s.lead(r.argument+": "+r.key, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return database.Ref{}, none.unknown(r.argument+": "+r.key+": _field", path, "", none.at.comparedNames())
 	}
 	if err != nil {
@@ -129,12 +127,12 @@ func (r *conditionReader) otherField(s *RowSet, path string) (database.Ref, erro
 func (r *conditionReader) measure(s *RowSet, raw json.RawMessage) (database.Ref, error) {
 	of := s.Scope
 	given := call.Members(raw)
-	if name, ok := given["model"]; ok {
+	if name, ok := given.Find("model"); ok {
 		var err error
 		if of, err = r.otherModel(s, "_measure", name); err != nil {
 			return database.Ref{}, err
 		}
-		delete(given, "model")
+		given = given.Without("model")
 	}
 	m := of.Model()
 	if !call.FindOperation("aggregate").OfferedFor(m.Catalog(), m) {

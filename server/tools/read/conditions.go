@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -64,7 +62,7 @@ func (r *conditionReader) invalid(format string, args ...any) error {
 
 // object reads a condition object: all that it holds must be true.
 func (r *conditionReader) object(s *RowSet, raw json.RawMessage) (database.And, error) {
-	given, ok := jsontext.ReadObjectIn(raw)
+	given, ok := jsontext.ReadObject(raw)
 	if !ok || given == nil {
 		return nil, call.Invalid("%s must be an object of field name to value, not %s", r.argument, lookup.Excerpt(raw))
 	}
@@ -76,9 +74,9 @@ func (r *conditionReader) object(s *RowSet, raw json.RawMessage) (database.And, 
 		return database.And{}, r.count()
 	}
 	all := make(database.And, 0, len(given))
-	for _, key := range slices.Sorted(maps.Keys(given)) { // sorted, so that equal calls give equal SQL
-		r.key = key
-		condition, err := r.member(s, key, given[key])
+	for _, m := range given { // in the order of their names, so that equal calls give equal SQL
+		r.key = m.Name
+		condition, err := r.member(s, m.Name, m.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -191,8 +189,8 @@ func (r *conditionReader) related(s *RowSet, at place, key string, relation *cat
 
 // explainRead names the field that a filter's value does not fit. Other errors stay as they are.
 func explainRead(scope access.Scope, err error) error {
-	var e *database.Error
-	if !errors.As(err, &e) || e.Code != database.Invalid || e.Column == nil {
+	e, ok := errors.AsType[*database.Error](err)
+	if !ok || e.Code != database.Invalid || e.Column == nil {
 		return err
 	}
 	if f := call.FieldOf(scope, e.Column); f != nil {

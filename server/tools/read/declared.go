@@ -182,7 +182,7 @@ func (g *groupReader) declared(argument, member, name string) error {
 // addDeclared adds a declared measure under a name, and the measures that it computes with as hidden ones. of is the chain of
 // measures that are being added: each computes with the next.
 func (g *groupReader) addDeclared(argument, member string, declared *contract.Declared, of []string) error {
-	given, _ := jsontext.ReadObjectIn(declared.Means)
+	given, _ := jsontext.ReadObject(declared.Means)
 	derived, err := readDerived(argument, namedMeasure{member, declared.Means}, given)
 	if err != nil {
 		return err

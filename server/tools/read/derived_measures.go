@@ -58,23 +58,23 @@ func (d *derivedMeasure) looksBack() bool {
 }
 
 // readDerived reads a measure of other measures, with its members; nil if it is none.
-func readDerived(argument string, sent namedMeasure, given map[string]json.RawMessage) (*derivedMeasure, error) {
+func readDerived(argument string, sent namedMeasure, given jsontext.Members) (*derivedMeasure, error) {
 	name, raw := "", sent.raw
-	for function := range given {
-		if _, ok := derivedForms[function]; ok && name != "" {
+	for _, m := range given {
+		if _, ok := derivedForms[m.Name]; ok && name != "" {
 			return nil, invalidDerived(argument, raw)
 		} else if ok {
-			name = function
+			name = m.Name
 		}
 	}
 	if name == "" {
 		return nil, nil
 	}
 	d, form := &derivedMeasure{name: sent.name, function: name, groups: 1}, derivedForms[name]
-	if given["filters"] != nil {
+	if given.Value("filters") != nil {
 		return nil, call.Invalid("%s: %s takes no filters; give them to the measures that it is of", argument, d.function)
 	}
-	value := given[d.function]
+	value := given.Value(d.function)
 	if _, ok := operators[name]; ok {
 		return d, d.readOperands(argument, raw, value, given)
 	}
@@ -86,8 +86,8 @@ func readDerived(argument string, sent namedMeasure, given map[string]json.RawMe
 	if len(d.of) != form.of {
 		return nil, invalidDerived(argument, raw)
 	}
-	for member, value := range given {
-		switch {
+	for _, m := range given {
+		switch member, value := m.Name, m.Value; {
 		case member == d.function:
 		case member == "per" && form.per:
 			var ok bool
@@ -103,14 +103,14 @@ func readDerived(argument string, sent namedMeasure, given map[string]json.RawMe
 			return nil, invalidDerived(argument, raw)
 		}
 	}
-	if form.back == "last" && given["last"] == nil {
+	if form.back == "last" && given.Value("last") == nil {
 		return nil, call.Invalid(`%s: moving needs "last", the number of groups that it is the average of`, argument)
 	}
 	return d, nil
 }
 
 // readOperands reads the two operands of arithmetic: names of measures, and numbers.
-func (d *derivedMeasure) readOperands(argument string, raw, value json.RawMessage, given map[string]json.RawMessage) error {
+func (d *derivedMeasure) readOperands(argument string, raw, value json.RawMessage, given jsontext.Members) error {
 	var parts []json.RawMessage
 	if json.Unmarshal(value, &parts) != nil || len(parts) != 2 || len(given) > 1 {
 		return invalidDerived(argument, raw)

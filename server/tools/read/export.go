@@ -23,7 +23,7 @@ const maxExportValue = 16 << 20
 
 // AdmitExports judges the call as a step: it has no export.
 func AdmitExports(c *call.Call) error {
-	if _, sent := c.Given[call.ExportArgument]; sent {
+	if _, sent := c.Given.Find(call.ExportArgument); sent {
 		return call.Invalid("%s is not for steps: a link cannot be undone; call %s by itself", call.ExportArgument, c.Op.Name)
 	}
 	return nil

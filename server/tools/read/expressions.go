@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -61,12 +59,11 @@ func isExpression(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '
 // read reads an expression, an object of one operator, and gives its value a name.
 func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Field, error) {
 	given := call.Members(raw)
-	functions := slices.DeleteFunc(slices.Sorted(maps.Keys(given)), func(name string) bool { return name == "filters" || name == "as" })
+	functions := given.Without("filters", "as")
 	if len(functions) != 1 {
 		return nil, r.form(raw)
 	}
-	function := functions[0]
-	value, filters := given[function], given["filters"]
+	function, value, filters := functions[0].Name, functions[0].Value, given.Value("filters")
 	if function == wordOuter {
 		return r.rows.outside(r.argument, value)
 	}
@@ -96,9 +93,9 @@ func (r *expressionReader) read(name string, raw json.RawMessage) (*catalog.Fiel
 
 // factor says where to compute with a measure of all rows: in it.
 func (r *expressionReader) factor(measure json.RawMessage) error {
-	for function, of := range call.Members(measure) {
-		if path, ok := jsontext.ReadString(of); ok && takesExpressions(function) {
-			return call.Invalid(`%s: a _measure is no operand; put the factor into it: {"_measure": {%q: {"mul": [%q, 3]}}}`, r.argument, function, path)
+	for _, m := range call.Members(measure) {
+		if path, ok := jsontext.ReadString(m.Value); ok && takesExpressions(m.Name) {
+			return call.Invalid(`%s: a _measure is no operand; put the factor into it: {"_measure": {%q: {"mul": [%q, 3]}}}`, r.argument, m.Name, path)
 		}
 	}
 	return call.Invalid(`%s: a _measure is no operand; put the factor into it, as in {"_measure": {"avg": {"mul": [field, 3]}}}`, r.argument)
@@ -254,7 +251,7 @@ func (r *expressionReader) operand(raw json.RawMessage) (o database.Operand, nam
 		return o, "", call.Invalid("%s: a value to compute with must be a field, relation__field, a number of at most 20 digits, or an expression, not %s", r.argument, lookup.Excerpt(raw))
 	}
 	at, field, err := r.rows.lead(r.argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return o, path, none.unknown(r.argument, path, " to compute with", comparedFields(none.at.scope))
 	}
 	if err != nil {
@@ -267,7 +264,7 @@ func (r *expressionReader) operand(raw json.RawMessage) (o database.Operand, nam
 // named reads a value that the call gives a name, such as {"as": "total", "mul": ["price", "quantity"]}, which other arguments of
 // the call may use.
 func (s *RowSet) named(argument string, raw json.RawMessage) (*catalog.Field, error) {
-	name, ok := jsontext.ReadString(call.Members(raw)["as"])
+	name, ok := jsontext.ReadString(call.Members(raw).Value("as"))
 	if !ok || !isMeasureName(name) {
 		return nil, call.Invalid(`%s: %s needs a name: "as": "name", with at most 64 letters, digits and _, and no digit at its beginning`, argument, lookup.Excerpt(raw))
 	}

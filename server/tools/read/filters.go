@@ -3,7 +3,6 @@ package read
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -151,13 +150,13 @@ func (t filterTarget) takesPlainValues() bool {
 }
 
 // nestedLookups are the members of an object whose names are lookups, as {"icontains": "x"}; false if it is none.
-func nestedLookups(raw json.RawMessage) (map[string]json.RawMessage, bool) {
+func nestedLookups(raw json.RawMessage) (jsontext.Members, bool) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil, false
 	}
-	given, ok := jsontext.ReadObjectIn(raw)
-	for name := range given {
-		if lookup.Find(name) == nil {
+	given, ok := jsontext.ReadObject(raw)
+	for _, m := range given {
+		if lookup.Find(m.Name) == nil {
 			return nil, false
 		}
 	}
@@ -165,15 +164,15 @@ func nestedLookups(raw json.RawMessage) (map[string]json.RawMessage, bool) {
 }
 
 // nested reads {"field": {"lookup": value}}, which means {"field__lookup": value}.
-func (r *conditionReader) nested(s *RowSet, at place, t filterTarget, given map[string]json.RawMessage) (database.Condition, error) {
+func (r *conditionReader) nested(s *RowSet, at place, t filterTarget, given jsontext.Members) (database.Condition, error) {
 	var all database.And
-	for i, name := range slices.Sorted(maps.Keys(given)) {
+	for i, m := range given {
 		if i > 0 {
 			if err := r.count(); err != nil {
 				return nil, err
 			}
 		}
-		condition, err := r.compare(s, at, t, name, given[name])
+		condition, err := r.compare(s, at, t, m.Name, m.Value)
 		if err != nil {
 			return nil, err
 		}

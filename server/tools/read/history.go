@@ -171,7 +171,7 @@ func (j *rowJournal) latest(which database.Condition) (*journalPlace, error) {
 		return nil, err
 	}
 	entry := call.Members(out)
-	return &journalPlace{page.Last[0], call.PlainText(entry["action"]), call.PlainText(entry["message"])}, nil
+	return &journalPlace{page.Last[0], call.PlainText(entry.Value("action")), call.PlainText(entry.Value("message"))}, nil
 }
 
 // journalEntry is an entry as it was written.
@@ -198,12 +198,12 @@ func (j *rowJournal) moment(at string) string {
 // visibleChanges are the written changes, without the fields that are hidden, masked or secret today, by today's names.
 func (e *journalEntry) visibleChanges(scope access.Scope) map[string]json.RawMessage {
 	written := call.Members(e.Changes)
-	if written == nil {
-		written = call.Members(json.RawMessage(call.PlainText(e.Changes))) // an engine without a JSON type keeps a text
+	if text := []byte(call.PlainText(e.Changes)); written == nil && json.Valid(text) {
+		written = call.Members(text) // an engine without a JSON type keeps a text
 	}
 	visible := map[string]json.RawMessage{}
 	for _, f := range scope.Fields() {
-		if change, ok := written[f.Column.Name]; ok && !f.Masked && !f.Secret {
+		if change, ok := written.Find(f.Column.Name); ok && !f.Masked && !f.Secret {
 			visible[f.Name] = withoutStored(change)
 		}
 	}

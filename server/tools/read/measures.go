@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -79,6 +78,7 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 	case len(measures) > maxMeasures:
 		return call.Invalid("measures: at most %d, not %d; ask for the others in another call", maxMeasures, len(measures))
 	}
+	g.grouping.Measures = slices.Grow(g.grouping.Measures, len(measures))
 	for _, m := range measures {
 		switch {
 		case !isMeasureName(m.name):
@@ -94,7 +94,7 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 			}
 			continue
 		}
-		given, _ := jsontext.ReadObjectIn(m.raw)
+		given, _ := jsontext.ReadObject(m.raw)
 		derived, err := readDerived(argument, m, given)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (g *groupReader) readMeasures(raw json.RawMessage) error {
 }
 
 // ofRowsSent reads a measure of rows, with its members.
-func (g *groupReader) ofRowsSent(argument string, raw json.RawMessage, given map[string]json.RawMessage) (database.Measure, error) {
+func (g *groupReader) ofRowsSent(argument string, raw json.RawMessage, given jsontext.Members) (database.Measure, error) {
 	sent := sentMeasure{argument: argument, others: measuresOfMeasures, raw: raw, given: given}
 	sent.conditions = func(filters json.RawMessage) (database.And, error) {
 		return g.rows.conditions(argument+": filters", filters)
@@ -154,32 +154,31 @@ type sentMeasure struct {
 	others string
 	raw    json.RawMessage
 	// given are its members.
-	given map[string]json.RawMessage
+	given jsontext.Members
 	// conditions reads its filters.
 	conditions func(filters json.RawMessage) (database.And, error)
 }
 
 // read reads the measure of a set's rows.
 func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
-	functions := slices.DeleteFunc(slices.Sorted(maps.Keys(m.given)), func(name string) bool { return name == "filters" })
+	functions := m.given.Without("filters")
 	for _, function := range functions {
-		if instead, ok := otherMeasures[strings.ToLower(function)]; ok {
-			return measure, call.Invalid("%s: there is no %q; send %q", m.argument, function, instead)
+		if instead, ok := otherMeasures[strings.ToLower(function.Name)]; ok {
+			return measure, call.Invalid("%s: there is no %q; send %q", m.argument, function.Name, instead)
 		}
 	}
 	if len(functions) != 1 {
 		return measure, m.form()
 	}
+	function, of := functions[0].Name, functions[0].Value
 	var known bool
-	if measure.Func, known = measureFuncs[functions[0]]; !known {
+	if measure.Func, known = measureFuncs[function]; !known {
 		return measure, m.form()
 	}
-	filters := m.given["filters"]
-	of := m.given[functions[0]]
 	if measure.Func == database.Percentile {
 		measure.Fraction = "0.5"
 	}
-	if functions[0] == "percentile" {
+	if function == "percentile" {
 		var parts []json.RawMessage
 		if json.Unmarshal(of, &parts) != nil || len(parts) != 2 || !plainFraction.Match(parts[1]) {
 			return measure, call.Invalid(`%s: percentile must be [field, fraction], with a fraction from 0 to 1 of at most 6 digits, such as [field, 0.9], not %s`, m.argument, lookup.Excerpt(of))
@@ -193,7 +192,7 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 	if !ok && !isExpression(of) {
 		return measure, m.form()
 	}
-	if filters != nil {
+	if filters := m.given.Value("filters"); filters != nil {
 		where, err := m.conditions(filters)
 		if err != nil {
 			return measure, err
@@ -205,11 +204,11 @@ func (m *sentMeasure) read(rows *RowSet) (measure database.Measure, err error) {
 		return measure, nil
 	}
 	if isExpression(of) {
-		measure.Ref, err = rows.measuredExpression(m.argument, functions[0], measure.Func, of)
+		measure.Ref, err = rows.measuredExpression(m.argument, function, measure.Func, of)
 		return measure, err
 	}
-	err = rows.measured(m.argument, functions[0], path, &measure)
-	if none := (errNoPath{}); errors.As(err, &none) {
+	err = rows.measured(m.argument, function, path, &measure)
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		err = none.unknown(m.argument, path, "", comparedFields(none.at.scope))
 	}
 	return measure, err

@@ -34,7 +34,7 @@ func (s *RowSet) order(names []string) ([]database.Order, error) {
 		at, name, err := s.lead("order_by", path, func(at place, rest string) bool {
 			return at.value == nil && at.scope.Model().IsKeyName(rest) || at.ordered(rest) != nil
 		})
-		if none := (errNoPath{}); errors.As(err, &none) {
+		if none, ok := errors.AsType[errNoPath](err); ok {
 			return nil, none.unordered(path)
 		}
 		if err != nil {

@@ -24,7 +24,7 @@ func (s *RowSet) outside(argument string, raw json.RawMessage) (*catalog.Field, 
 		return nil, call.Invalid(`%s: there is no row outside here; %s goes into the filters of a _measure, or into a condition on related rows ("relation__any": {…}, {"count": relation, "filters": {…}})`, argument, wordOuter)
 	}
 	at, name, err := s.outer.lead(argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return nil, none.unknown(argument+": "+wordOuter, path, "", none.at.comparedNames())
 	}
 	if err != nil {

@@ -238,7 +238,7 @@ func (s *RowSet) pathOutput(path string) (database.Output, error) {
 	at, name, err := s.lead("fields", path, func(at place, rest string) bool {
 		return at.computed(rest) != nil || at.value == nil && (at.scope.Field(rest) != nil || at.scope.Model().IsKeyName(rest))
 	})
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return database.Output{}, none.unknown("fields", path, "", fieldNames(none.at.scope))
 	}
 	if err != nil {

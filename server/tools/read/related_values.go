@@ -57,7 +57,7 @@ func (s *RowSet) related(argument string, at place, path string, r *catalog.Rela
 	// A part of a date or a lookup may follow the field.
 	for end, tries := len(rest), 0; end > 0 && tries <= maxBehind; end, tries = strings.LastIndex(rest[:end], "__"), tries+1 {
 		found, err := s.relatedValue(relatedPath{argument: argument, name: base + "__" + rest[:end], at: at, relation: r, target: target, function: function, path: rest[:end], isPath: true})
-		if none := (errNoPath{}); !errors.As(err, &none) {
+		if _, none := errors.AsType[errNoPath](err); !none {
 			return found, err
 		}
 	}
@@ -145,7 +145,7 @@ func (s *RowSet) relatedOf(argument, name, function, path string, filters json.R
 			return nil, call.Invalid(`%s: %s: send {"count": "%s"} for the number of rows, or {"sum": "%s__field"} (also avg, min, max, count_distinct) with a field of %s`, argument, path, r.Name, r.Name, target.Model().Name)
 		case r.Many:
 			value, err := s.relatedValue(relatedPath{argument: argument, name: name, at: at, relation: r, target: target, function: function, path: behind, filters: filters})
-			if none := (errNoPath{}); errors.As(err, &none) {
+			if none, ok := errors.AsType[errNoPath](err); ok {
 				return nil, none.unknown(argument, path, "", comparedFields(none.at.scope))
 			}
 			return value, err

@@ -18,15 +18,15 @@ func (s *RowSet) similarTo(c *call.Call, raw json.RawMessage) error {
 		return nil
 	}
 	given, ok := jsontext.ReadObject(raw)
-	for name := range given {
-		ok = ok && slices.Contains([]string{"id", "vector", "field"}, name)
+	for _, m := range given {
+		ok = ok && slices.Contains([]string{"id", "vector", "field"}, m.Name)
 	}
-	id, hasID := given["id"]
-	list, hasList := given["vector"]
+	id, hasID := given.Find("id")
+	list, hasList := given.Find("vector")
 	if !ok || hasID == hasList {
 		return call.Invalid(`similar_to must be {"id": id} of a row, or {"vector": [numbers]}, perhaps with "field": name, not %s`, lookup.Excerpt(raw))
 	}
-	field, err := s.vectorField(given["field"])
+	field, err := s.vectorField(given.Value("field"))
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,8 @@ func readTop(raw json.RawMessage) (*topGroups, error) {
 	given, ok := jsontext.ReadObject(raw)
 	top := &topGroups{n: 1}
 	var err error
-	for name, value := range given {
-		switch name {
+	for _, m := range given {
+		switch value := m.Value; m.Name {
 		case "per":
 			if top.per, ok = jsontext.ReadStrings(value); !ok || len(top.per) > maxGroupKeys {
 				return nil, call.Invalid("top: per must be an array of at most %d names, not %s", maxGroupKeys, lookup.Excerpt(value))

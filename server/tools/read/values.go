@@ -21,15 +21,15 @@ func (r *conditionReader) among(s *RowSet, at place, t filterTarget, name string
 		return nil, r.invalid(`%s is a set of values, and goes with the lookup in of a field of rows; none of them is "_not": {"field__in": …}`, wordValues)
 	}
 	given, ok := jsontext.ReadObject(raw)
-	path, isText := jsontext.ReadString(given["field"])
-	for member := range given {
-		ok = ok && slices.Contains([]string{"model", "field", "filters"}, member)
+	path, isText := jsontext.ReadString(given.Value("field"))
+	for _, m := range given {
+		ok = ok && slices.Contains([]string{"model", "field", "filters"}, m.Name)
 	}
 	if !ok || !isText {
 		return nil, r.invalid(`%s must be {"model": name, "field": path, "filters": {…}}, the last of them if need be, not %s`, wordValues, lookup.Excerpt(raw))
 	}
 	of := s.Scope
-	if model, ok := given["model"]; ok {
+	if model, ok := given.Find("model"); ok {
 		var err error
 		if of, err = r.otherModel(s, wordValues, model); err != nil {
 			return nil, err
@@ -42,7 +42,7 @@ func (r *conditionReader) among(s *RowSet, at place, t filterTarget, name string
 	rows := &RowSet{Scope: of}
 	argument := r.argument + ": " + r.key + ": " + wordValues
 	there, field, err := rows.lead(argument, path, func(at place, rest string) bool { return singleField(at, rest) != nil })
-	if none := (errNoPath{}); errors.As(err, &none) {
+	if none, ok := errors.AsType[errNoPath](err); ok {
 		return nil, none.unknown(argument, path, "", comparedFields(none.at.scope))
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *conditionReader) among(s *RowSet, at place, t filterTarget, name string
 	if own, theirs := set.Column, set.Theirs.Column; !lookup.HasEquality(theirs) || !database.Comparable(own, theirs) {
 		return nil, r.invalid("a field of type %s cannot be compared with %s of type %s; name one of the same type", own.Kind, wordValues, theirs.Kind)
 	}
-	if filters, ok := given["filters"]; ok {
+	if filters, ok := given.Find("filters"); ok {
 		where, err := r.inside(r.key+": "+wordValues+": filters", rows, filters)
 		if err != nil {
 			return nil, err

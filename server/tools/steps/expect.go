@@ -42,7 +42,7 @@ func expectAnswer(s *call.Step, answer json.RawMessage) error {
 func countOf(answer json.RawMessage) json.RawMessage {
 	object := call.Members(answer)
 	for _, name := range countMembers {
-		if n, there := object[name]; there {
+		if n, there := object.Find(name); there {
 			return n
 		}
 	}
@@ -51,7 +51,7 @@ func countOf(answer json.RawMessage) json.RawMessage {
 
 // memberNames are the names of an answer's members, for a message.
 func memberNames(answer json.RawMessage) string {
-	return strings.Join(slices.Sorted(maps.Keys(call.Members(answer))), ", ")
+	return strings.Join(call.Members(answer).Names(), ", ")
 }
 
 // equalValues reports whether two JSON values are equal. A number equals a text of the same number: decimals are texts in

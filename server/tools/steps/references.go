@@ -119,12 +119,12 @@ func (t *transaction) refer(raw json.RawMessage, nested bool) (json.RawMessage, 
 		return nil, 0, &database.Error{Code: database.Cancelled, Message: "cancelled", Cause: err}
 	}
 	var path string
-	reference := map[string]json.RawMessage{}
+	var reference jsontext.Members
 	if len(raw) <= maxReferenceLength {
 		reference = call.Members(raw)
 	}
-	n, err := strconv.Atoi(string(reference[stepMember]))
-	if err != nil || nested || len(reference) != 2 || json.Unmarshal(reference["path"], &path) != nil || path == "" {
+	n, err := strconv.Atoi(string(reference.Value(stepMember)))
+	if err != nil || nested || len(reference) != 2 || json.Unmarshal(reference.Value("path"), &path) != nil || path == "" {
 		return nil, 0, call.Invalid(`a reference is {"_step": the number of a step, the first being 0, "path": "object.id"}, not %s`, lookup.Excerpt(raw))
 	}
 	if n < 0 || n >= len(t.answers) {

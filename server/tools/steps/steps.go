@@ -20,7 +20,7 @@ var stepsSchema = call.Schema{Type: call.Types{"array"}, Description: "at most 1
 // readSteps reads the steps, and judges each of them as far as that can be done before any is run. One of them at least must
 // be a write: a transaction keeps others waiting, which is not for those who only read.
 func readSteps(c *call.Call) error {
-	raw := c.Given[c.Op.Steps]
+	raw := c.Given.Value(c.Op.Steps)
 	if raw == nil {
 		return nil // readArguments says that it is missing
 	}
@@ -57,11 +57,11 @@ func readStep(s *call.Step, raw json.RawMessage) error {
 	if err := members.Only("a step", "tool", "arguments", "expect"); err != nil {
 		return err
 	}
-	if json.Unmarshal(members["tool"], &s.Tool) != nil || s.Tool == "" {
+	if json.Unmarshal(members.Value("tool"), &s.Tool) != nil || s.Tool == "" {
 		return call.Invalid("tool is required in each step, and names a tool")
 	}
-	s.Arguments = members["arguments"]
-	if raw := members["expect"]; raw != nil && (json.Unmarshal(raw, &s.Expect) != nil || len(s.Expect) > call.MaxExpected) {
+	s.Arguments = members.Value("arguments")
+	if raw := members.Value("expect"); raw != nil && (json.Unmarshal(raw, &s.Expect) != nil || len(s.Expect) > call.MaxExpected) {
 		return call.Invalid(`expect must be an object of at most %d values by their places in the answer, such as {"count": 1} or {"object.status": "paid"}, not %s`, call.MaxExpected, lookup.Excerpt(raw))
 	}
 	if s.Op, s.Model = call.ParseName(s.Tool); s.Op == nil {
@@ -96,7 +96,7 @@ func admit(c *call.Call, s *call.Step) error {
 	if err := refuseForeignForms(s.Arguments); err != nil {
 		return err
 	}
-	for name := range p.Given {
+	for _, name := range p.Given.Names() {
 		switch {
 		case slices.Contains(ofTheWhole, name):
 			return call.Invalid("%s is no argument of a step; give it to %s, beside steps", name, TransactName)

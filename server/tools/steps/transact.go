@@ -196,7 +196,7 @@ func (t *transaction) answerStep(p *call.Call, s *call.Step) error {
 	began := p.Settings.Now()
 	answer, err := p.Run(given)
 	p.Reading.Took = p.Settings.Now().Sub(began)
-	p.Given = nil // they are large; p itself is kept for the audit
+	p.Given = call.Arguments{} // they are large; p itself is kept for the audit
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func fieldOfColumn(scope access.Scope, column string) *catalog.Field {
 func holds(now json.RawMessage, values map[string]json.RawMessage) bool {
 	is := call.Members(now)
 	for name, value := range values {
-		if !sameMeaning(is[name], value) {
+		if !sameMeaning(is.Value(name), value) {
 			return false
 		}
 	}

@@ -177,7 +177,7 @@ func (u *undoing) shown(r *reversal, now json.RawMessage) undoneChange {
 	for _, name := range r.settled {
 		to[name] = r.before[name]
 		if r.op == write.UpdateOperation {
-			from[name] = is[name]
+			from[name] = is.Value(name)
 		}
 		size += len(name) + len(to[name]) + len(from[name])
 	}
@@ -249,7 +249,7 @@ func (u *undoing) isAsBefore(r *reversal) error {
 	}
 	is := call.Members(now)
 	for _, name := range r.settled {
-		if !sameMeaning(is[name], r.before[name]) {
+		if !sameMeaning(is.Value(name), r.before[name]) {
 			return r.entry.cannot("the database makes something else of %s than it was", name)
 		}
 	}
@@ -260,7 +260,7 @@ func (u *undoing) isAsBefore(r *reversal) error {
 func (r *reversal) hasFixed(now json.RawMessage) error {
 	is := call.Members(now)
 	for _, name := range slices.Sorted(maps.Keys(r.fixed)) {
-		if !sameMeaning(is[name], r.before[name]) {
+		if !sameMeaning(is.Value(name), r.before[name]) {
 			return r.entry.cannot("%s %s", name, r.fixed[name])
 		}
 	}

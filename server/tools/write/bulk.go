@@ -313,7 +313,7 @@ func KeyOf(where database.Condition) string {
 
 // admitBulk refuses a bulk that would keep a part: a step succeeds or fails.
 func admitBulk(p *call.Call) error {
-	if string(p.Given["atomic"]) == "false" {
+	if string(p.Given.Value("atomic")) == "false" {
 		return call.Invalid("a bulk in a step is atomic; leave atomic out")
 	}
 	return nil

@@ -51,11 +51,11 @@ func (b *bulkRun) readItem(item *bulkItem, raw json.RawMessage) error {
 	var args call.Arguments
 	switch {
 	case b.operation == "delete" && raw[0] != '{':
-		args = call.Arguments{call.IDName: raw}
+		args = call.OneArgument(call.IDName, raw)
 	case raw[0] != '{':
 		return call.Invalid("each item of a bulk %s must be an object, not %s", b.operation, lookup.Excerpt(raw))
-	case b.operation == "create" && b.call.Scope.Field("data") == nil && call.Members(raw)["data"] == nil:
-		args = call.Arguments{"data": raw}
+	case b.operation == "create" && b.call.Scope.Field("data") == nil && call.Members(raw).Value("data") == nil:
+		args = call.OneArgument("data", raw)
 	default:
 		if err := args.Parse(raw); err != nil {
 			return err
@@ -65,23 +65,23 @@ func (b *bulkRun) readItem(item *bulkItem, raw json.RawMessage) error {
 		}
 	}
 	for _, name := range b.members()[:b.required()] {
-		if args[name] == nil || call.IsNull(args[name]) {
+		if value := args.Value(name); value == nil || call.IsNull(value) {
 			return call.Invalid("%s is required in each item of a bulk %s", name, b.operation)
 		}
 	}
 	var err error
-	if id := args[call.IDName]; id != nil {
+	if id := args.Value(call.IDName); id != nil {
 		if item.where, err = call.IDEquals(m, id); err != nil {
 			return err
 		}
 	}
-	if item.version, err = expectedVersion(m, args["expected_version"]); err != nil {
+	if item.version, err = expectedVersion(m, args.Value("expected_version")); err != nil {
 		return err
 	}
 	if b.operation == "delete" {
 		return nil
 	}
-	item.data, err = readData(&b.call.Request, b.call.Scope, args["data"], Purpose{Creates: b.operation == "create"})
+	item.data, err = readData(&b.call.Request, b.call.Scope, args.Value("data"), Purpose{Creates: b.operation == "create"})
 	if err == nil && len(item.data.Fields) == 0 && b.operation == "update" {
 		return call.Invalid("data must name at least one field to change")
 	}

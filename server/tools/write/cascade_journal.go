@@ -45,7 +45,7 @@ func (f *cascade) journalChunk(after *cascade, a *affected, rows []foundRow, gon
 		switch {
 		case later[i] == nil && a.gone[before.identity]:
 			ch = call.Change{Row: before.Row, Action: "delete", Message: gone, Before: before.Row}
-		case later[i] == nil, len(differences(a.model, before.Row, later[i])) == 0:
+		case later[i] == nil, !differ(a.model, before.Row, later[i]):
 			continue
 		}
 		if err := Journal(f.req, f.tx, ch); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/lookup"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
@@ -202,7 +203,7 @@ func keptColumnMember(c *database.Column) string { return "^" + c.Name }
 
 // takeRow takes the columns out of a row's members; what is left are its fields.
 func takeRow(m *catalog.Model, all map[string]json.RawMessage, columns, identity []*database.Column) (foundRow, error) {
-	row := foundRow{Row: &call.Row{Model: m, Fields: all}, values: map[*database.Column]database.Value{}}
+	row := foundRow{Row: &call.Row{Model: m}, values: map[*database.Column]database.Value{}}
 	var text strings.Builder
 	for _, column := range columns {
 		raw, kept := all[columnMember(column)], all[keptColumnMember(column)]
@@ -227,6 +228,7 @@ func takeRow(m *catalog.Model, all map[string]json.RawMessage, columns, identity
 	}
 	row.identity = text.String()
 	takeKept(row.Row, all)
+	row.Fields = jsontext.MembersIn(all)
 	return row, nil
 }
 

@@ -3,7 +3,6 @@ package write
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -37,16 +36,15 @@ type Purpose struct {
 // readData reads `data`: fields under their API or column names. It finds all that is wrong at once, before the database
 // is asked; the error then is a validation error. raw is a part of arguments that were read before.
 func readData(req *call.Request, scope access.Scope, raw json.RawMessage, p Purpose) (*RowData, error) {
-	given, ok := jsontext.ReadObjectIn(raw)
+	given, ok := jsontext.ReadObject(raw)
 	if !ok || given == nil {
 		return nil, call.Invalid("data must be an object of field name to value, not %s", lookup.Excerpt(raw))
 	}
 	d := &RowData{Scope: scope, Fields: make([]*catalog.Field, 0, len(given)), Set: make([]database.Assignment, 0, len(given))}
 	problems := &call.Violations{}
 	unknown := false
-	names := slices.AppendSeq(make([]string, 0, len(given)), maps.Keys(given))
-	slices.Sort(names)
-	for _, name := range names {
+	for _, m := range given {
+		name, raw := m.Name, m.Value
 		f := scope.Field(name)
 		switch {
 		case f == nil:
@@ -70,9 +68,9 @@ func readData(req *call.Request, scope access.Scope, raw json.RawMessage, p Purp
 			d.Set = append(d.Set, database.Assignment{Column: f.Column, Value: kept, Kept: true})
 			continue
 		}
-		value, err := StoredValue(f, given[name], req.Restores)
+		value, err := StoredValue(f, raw, req.Restores)
 		if !p.Creates && f.Column.Loose {
-			d.loose = append(d.loose, looseValue{f, given[name], err})
+			d.loose = append(d.loose, looseValue{f, raw, err})
 		}
 		if err != nil {
 			problems.Add(f.Name, "%s%s", err, whereIDsAre(scope, []*database.Column{f.Column}))

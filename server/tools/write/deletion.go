@@ -109,7 +109,7 @@ func (d *Deletion) Run(req *call.Request, tx database.Tx) (int, error) {
 func (d *Deletion) affected() int {
 	n := 0
 	for _, found := range d.found {
-		if kept := d.kept[found.identity]; kept == nil || len(differences(kept.Model, found.Row, kept)) > 0 {
+		if kept := d.kept[found.identity]; kept == nil || differ(kept.Model, found.Row, kept) {
 			n++
 		}
 	}

@@ -168,13 +168,13 @@ func readInline(req *call.Request, item *inlineItem, raw json.RawMessage, create
 		return call.Invalid("%s must be {data}, {id, data} or {id, _delete: true}", place)
 	}
 	remove := false
-	if flag, sent := args["_delete"]; sent {
+	if flag, sent := args.Find("_delete"); sent {
 		if err := call.Decode("_delete", flag, &remove); err != nil {
 			return call.Invalid("%s: %s", place, err)
 		}
 	}
 	var err error
-	id, data := args[call.IDName], args["data"]
+	id, data := args.Value(call.IDName), args.Value("data")
 	operation := "update"
 	switch {
 	case remove && id != nil && data == nil:

@@ -93,53 +93,45 @@ func Record(req *call.Request, tx database.Tx, ch call.Change) error {
 	return tx.InsertLater(req.Ctx, &entry)
 }
 
-// difference is a field that differs, with its value before and after.
-type difference struct {
-	field         *catalog.Field
-	before, after json.RawMessage
-}
-
-// differences are the fields that differ, without those that the journal does not tell of.
-func differences(m *catalog.Model, before, after *call.Row) []difference {
-	var some []difference
-	if before == nil || after == nil { // all differ
-		some = make([]difference, 0, len(m.Fields))
-	}
-	for _, f := range m.Fields {
-		if f.Masked || f.Secret {
-			continue
-		}
-		if was, is := before.Value(f.Name), after.Value(f.Name); !bytes.Equal(was, is) {
-			some = append(some, difference{f, was, is})
-		}
-	}
-	return some
+// differ reports whether two states of a row differ in what the journal tells of.
+func differ(m *catalog.Model, before, after *call.Row) bool {
+	return slices.ContainsFunc(m.Fields, func(f *catalog.Field) bool {
+		return !f.Masked && !f.Secret && !bytes.Equal(before.Value(f.Name), after.Value(f.Name))
+	})
 }
 
 // changesOf are the changes of a row as JSON: a call.FieldChange for each field that differs, in the order of the columns'
 // names. An exposure's names may be others tomorrow.
 func changesOf(ch *call.Change) []byte {
-	some := differences(ch.Row.Model, ch.Before, ch.After)
-	if ch.Kind() == "update" {
-		for _, f := range ch.Sets {
-			if f.Secret || f.Masked {
-				some = append(some, difference{field: f}) // that it was set, without its values
-			}
-		}
-	}
-	slices.SortFunc(some, func(a, b difference) int { return strings.Compare(a.field.Column.Name, b.field.Column.Name) })
 	out := append(make([]byte, 0, 512), '{')
-	for i, d := range some {
-		if i > 0 {
+	for _, f := range ch.Row.Model.ByColumn {
+		change, told := changeOf(ch, f)
+		if !told {
+			continue
+		}
+		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		change := call.FieldChange{Before: shorten(d.before), After: shorten(d.after), Aside: setAside(ch, d.field)}
-		if !IsShortened(change.Before) {
-			change.Stored = ch.Before.KeptAs(d.field.Column)
-		}
-		out = change.AppendTo(append(call.AppendJSON(out, d.field.Column.Name), ':'))
+		out = change.AppendTo(append(call.AppendJSON(out, f.Column.Name), ':'))
 	}
 	return append(out, '}')
+}
+
+// changeOf is the change of a field; false if the journal does not tell of it. Of a value that nobody may see it tells that it was
+// set.
+func changeOf(ch *call.Change, f *catalog.Field) (change call.FieldChange, told bool) {
+	if f.Masked || f.Secret {
+		return call.FieldChange{Aside: setAside(ch, f)}, ch.Kind() == "update" && slices.Contains(ch.Sets, f)
+	}
+	before, after := ch.Before.Value(f.Name), ch.After.Value(f.Name)
+	if bytes.Equal(before, after) {
+		return change, false
+	}
+	change = call.FieldChange{Before: shorten(before), After: shorten(after), Aside: setAside(ch, f)}
+	if !IsShortened(change.Before) {
+		change.Stored = ch.Before.KeptAs(f.Column)
+	}
+	return change, true
 }
 
 // setAside reports whether it was not the change itself that set a field.

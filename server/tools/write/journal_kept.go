@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
+	"github.com/mcp-admin/mcp-admin-operator/server/jsontext"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 	"github.com/mcp-admin/mcp-admin-operator/server/tools/read"
 )
@@ -50,7 +51,7 @@ func (w *Writer) ReadKept(scope access.Scope, rows []*call.Row, where database.C
 		byID[string(r.ID())] = r
 	}
 	for _, all := range found {
-		if r := byID[string((&call.Row{Model: scope.Model(), Fields: all}).ID())]; r != nil {
+		if r := byID[string((&call.Row{Model: scope.Model(), Fields: jsontext.MembersIn(all)}).ID())]; r != nil {
 			takeKept(r, all)
 		}
 	}

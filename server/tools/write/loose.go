@@ -27,7 +27,7 @@ func (d *RowData) changes(shown json.RawMessage) ([]database.Assignment, error) 
 	}
 	row, problems, set := call.Members(shown), &call.Violations{}, slices.Clone(d.Set)
 	for _, given := range d.loose {
-		if sameJSON(row[given.field.Name], given.raw) {
+		if sameJSON(row.Value(given.field.Name), given.raw) {
 			set = slices.DeleteFunc(set, func(a database.Assignment) bool { return a.Column == given.field.Column })
 		} else if given.problem != nil {
 			problems.Add(given.field.Name, "%s", given.problem)

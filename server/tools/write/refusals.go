@@ -10,11 +10,10 @@ import (
 
 // Explain turns what the database refused into an error about the scope's fields. Other errors stay as they are.
 func Explain(scope access.Scope, err error) error {
-	var e *database.Error
-	if !errors.As(err, &e) {
-		return err
-	}
+	e, ok := errors.AsType[*database.Error](err)
 	switch {
+	case !ok:
+		return err
 	case e.Code == database.Violated:
 		return violationOf(scope, e.Violation)
 	case e.Code == database.Invalid && e.Column != nil:
