@@ -19,8 +19,10 @@ insert into visit values (1, 'Ada', '2026-01-01');`
 // secretWord stands in the statements of reports, and nothing may tell it.
 const secretWord = "a-secret-word"
 
+type untakenReport struct{ name, statement, want string }
+
 // untakenReports are queries, and what the exposure's status says of each.
-var untakenReports = []struct{ name, statement, want string }{
+var untakenReports = []untakenReport{
 	{"no_table", "select * from nosuch where note = '" + secretWord + "'", "it names a table that is not there, or that the database's user may not see ("},
 	{"no_column", "select v.nosuch from visit v where guest = '" + secretWord + "'", "it names a column that is not there ("},
 	{"no_function", "select nosuch(guest) from visit where guest = '" + secretWord + "'", "it calls a function that the database does not have, or not for values of these types ("},
@@ -29,7 +31,7 @@ var untakenReports = []struct{ name, statement, want string }{
 }
 
 // untakenByGateway is one of takenReports that vtgate does not take.
-var untakenByGateway = struct{ name, statement, want string }{"own", "", "the database does not take it (the gateway prepares nothing that begins with WITH;"}
+var untakenByGateway = untakenReport{"own", "", "the database does not take it (the gateway prepares nothing that begins with WITH;"}
 
 // takenReports are queries that each engine takes, with what stands for the caller.
 var takenReports = []contract.Report{
@@ -51,6 +53,9 @@ func TestReportsThatTheDatabaseDoesNotTakeAreInTheStatus(t *testing.T) {
 			untaken := untakenReports
 			if engine.Gateway {
 				untaken = slices.Insert(slices.Clone(untaken), 0, untakenByGateway)
+			}
+			if engine.Shards { // the gateway asks no shard for columns before a query runs
+				untaken = slices.DeleteFunc(untaken, func(r untakenReport) bool { return strings.Contains(r.want, "names a column") })
 			}
 			notes := notesOfReports(t, endpoint, len(untaken))
 			for i, r := range untaken {

@@ -61,6 +61,8 @@ func untaken(answer *mysql.MySQLError) *database.Error {
 	switch { // vtgate's own
 	case answer.Number == errUnknown && strings.HasPrefix(answer.Message, "syntax error at "):
 		fault, known = database.WrongSyntax, true
+	case answer.Number == errUnknown && strings.HasPrefix(answer.Message, "table ") && strings.HasSuffix(answer.Message, " not found"):
+		fault, known = database.NoSuchTable, true
 	case answer.Number == errInternal && strings.Contains(answer.Message, "unrecognized prepare statement"):
 		return database.Untaken(database.OtherFault, "the gateway prepares nothing that begins with WITH; SELECT * FROM (WITH …) AS r is taken", withoutWords(answer))
 	}
