@@ -10,7 +10,7 @@ type Schema struct {
 	SearchPath []string
 	// MissingSchemas are the schemas of the settings that do not exist, or that the user may not use.
 	MissingSchemas []string
-	// Sharded are the schemas whose tables need a rule that says on which of several servers a row lies, before anybody can use them.
+	// Sharded are the schemas that were read whose tables need a rule that says on which of several servers a row lies, before anybody can use them.
 	Sharded []string
 	// Tables are sorted by schema and name.
 	Tables []*Table

@@ -28,12 +28,11 @@ func (i *introspection) readShards(ctx context.Context) error {
 		return err
 	}
 	i.gateway = true
-	for name, is := range spread {
-		if is {
+	for _, name := range i.schemas { // what becomes of the others is no change of this schema
+		if spread[name] {
 			i.sharded = append(i.sharded, name)
 		}
 	}
-	slices.Sort(i.sharded) // a schema in another order would count as changed
 	for name, t := range i.tables {
 		if !spread[name.schema] {
 			continue
