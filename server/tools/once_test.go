@@ -245,7 +245,8 @@ func TestAWebhookIsCalledOncePerKey(t *testing.T) {
 	s.status = http.StatusInternalServerError
 	const failing = `{"action":"refund","ids":[1],"idempotency_key":"failing"}`
 	first = s.call(ownerText, "action_book", failing)
-	s.execute("UPDATE mcp_answers SET at = '2020-01-01 00:00:00'") // as if that had been long ago: nobody waits for it
+	// As if that had been long ago, so that nobody waits for it, but not so long that it is forgotten.
+	s.execute("UPDATE mcp_answers SET at = '" + time.Now().UTC().Add(-12*time.Hour).Format(time.DateTime) + "'")
 	second = s.call(ownerText, "action_book", failing)
 	if first.Code != call.CodeUnavailable || second.Code != call.CodeUnavailable || !strings.Contains(second.Message, "its outcome is not known") || len(s.got) != 2 {
 		t.Errorf("%s, then %s, in %d calls", first.Text, second.Text, len(s.got))
