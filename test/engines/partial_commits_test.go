@@ -28,10 +28,13 @@ insert into item (id, name) values (1, 'one'), (2, 'two'), (3, 'three'), (4, 'fo
 				b.failPartly(t, "a", "")
 			})
 			s.check(t, "with a key a repetition does not claim that all was done", func(t *testing.T) {
-				name, key := b.failPartly(t, "b", `,"idempotency_key":"key of NAME"`)
-				again := s.fails(t, "root", "transact", b.steps(name, key), "unavailable")
-				if message := fmt.Sprint(again["error"]); !strings.Contains(message, "its outcome is not known") {
-					t.Errorf("the repetition is answered %v", again)
+				for _, names := range []string{"b", "c", "d"} {
+					name, key := b.failPartly(t, names, `,"idempotency_key":"key of NAME"`)
+					again := s.fails(t, "root", "transact", b.steps(name, key), "unavailable")
+					if message := fmt.Sprint(again["error"]); !strings.Contains(message, "its outcome is not known") {
+						t.Errorf("the repetition is answered %v", again)
+					}
+					b.hasFirstShard(t, name)
 				}
 			})
 		})
