@@ -124,7 +124,9 @@ func (v vitess) launch(s *server, port int) error {
 
 		"--db-socket", s.path("socket2"), "--db-credentials-file", s.path("behind.json"), "--mycnf-server-id", "1", "--mycnf-socket-file", s.path("socket2"),
 		"--dbddl-plugin", "vttest", "--vschema-ddl-authorized-users", "%", "--tablet-hostname", "localhost", "--tablet-types-to-wait", "primary",
-		"--tablet-refresh-interval", "20ms"} // a new keyspace is there once its tablet is found
+		// A new keyspace is there once its tablet is found. vtcombo does not lock its map of tablets: it ends if it looks for them, or tries
+		// to reach one that is gone, at the moment at which it makes a keyspace. So it does both less often than it could.
+		"--tablet-refresh-interval", "100ms", "--healthcheck-retry-delay", "1s"}
 	for _, user := range []string{"app", "dba", "allprivs", "appdebug", "repl", "filtered"} {
 		command = append(command, "--db-"+user+"-user", "tester")
 	}
