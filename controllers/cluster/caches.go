@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"maps"
 
 	"github.com/mcp-admin/mcp-admin-operator/api/v1alpha1"
 	"github.com/mcp-admin/mcp-admin-operator/controllers/intern"
@@ -92,7 +93,12 @@ func Slim(obj any) (any, error) {
 		return obj, nil // a tombstone
 	}
 	o.SetManagedFields(nil)
-	if delete(o.GetAnnotations(), corev1.LastAppliedConfigAnnotation); len(o.GetAnnotations()) == 0 {
+	if _, ok := o.GetAnnotations()[corev1.LastAppliedConfigAnnotation]; ok { // an object comes here twice, and its map may be others' by then
+		annotations := maps.Clone(o.GetAnnotations())
+		delete(annotations, corev1.LastAppliedConfigAnnotation)
+		o.SetAnnotations(annotations)
+	}
+	if len(o.GetAnnotations()) == 0 {
 		o.SetAnnotations(nil)
 	}
 	switch o := obj.(type) {

@@ -15,8 +15,8 @@ import (
 const (
 	// slots is how many values are remembered.
 	slots = 1 << 13
-	// maxBytes is the size of the largest value that is remembered, without what it points to.
-	maxBytes = 1 << 10
+	// maxBytes is the size of the largest value that is remembered, with all that it points to.
+	maxBytes = 2 << 10
 )
 
 // table remembers values by their hashes. A value takes the place of the one that was in its slot before, so the table never
@@ -37,19 +37,20 @@ func Text(text string) string {
 }
 
 // Within replaces each text, list, map and pointer in what p points to by the remembered one that is equal, and gives lists no
-// room for more. From then on others have them too: nothing in it may be changed any more, except in a deep copy.
+// room for more. From then on others have them too: nothing in it may be changed any more, except in a deep copy. What p has may
+// be others' already: Within looks into copies.
 func Within(p any) {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	shared.within(reflect.ValueOf(p).Elem())
 }
 
-// within does the same for a value, and returns its hash: equal values have equal hashes. Values that cannot be set, which
-// fields without an exported name have, stay as they are.
-func (t *table) within(v reflect.Value) uint64 {
+// within does the same for a value, and returns its hash and how many bytes it points to: equal values have equal hashes. Values that
+// cannot be set, which fields without an exported name have, stay as they are.
+func (t *table) within(v reflect.Value) (h uint64, size int) {
 	switch v.Kind() {
 	case reflect.String:
-		return t.withinText(v)
+		return t.withinText(v), v.Len()
 	case reflect.Struct:
 		return t.withinStruct(v)
 	case reflect.Pointer:
@@ -60,12 +61,14 @@ func (t *table) within(v reflect.Value) uint64 {
 		return t.withinMap(v)
 	case reflect.Bool:
 		if v.Bool() {
-			return 1
+			return 1, 0
 		}
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return uint64(v.Int())
+		return uint64(v.Int()), 0
+	case reflect.Interface:
+		return 0, maxBytes // nobody knows what it holds
 	}
-	return 0 // share compares what has equal hashes
+	return 0, 0 // share compares what has equal hashes
 }
 
 func (t *table) withinText(v reflect.Value) uint64 {
@@ -85,75 +88,81 @@ func (t *table) withinText(v reflect.Value) uint64 {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-func (t *table) withinStruct(v reflect.Value) uint64 {
+func (t *table) withinStruct(v reflect.Value) (h uint64, size int) {
 	if v.Type() == timeType && v.CanSet() {
-		return uint64(v.Addr().Interface().(*time.Time).UnixNano())
+		return uint64(v.Addr().Interface().(*time.Time).UnixNano()), 0
 	}
-	h := uint64(3)
+	h = 3
 	for i := range v.NumField() {
-		h = mix(h, t.within(v.Field(i)))
+		of, more := t.within(v.Field(i))
+		h, size = mix(h, of), size+more
 	}
-	return h
+	return h, size
 }
 
-func (t *table) withinPointer(v reflect.Value) uint64 {
-	if v.IsNil() || !v.CanSet() {
-		return 0
+func (t *table) withinPointer(v reflect.Value) (h uint64, size int) {
+	if v.IsNil() {
+		return 0, 0
 	}
-	h := mix(2, t.within(v.Elem()))
-	t.share(v, h, v.Type().Elem().Size())
-	return h
+	if !v.CanSet() {
+		return 0, maxBytes
+	}
+	own := reflect.New(v.Type().Elem())
+	own.Elem().Set(v.Elem())
+	h, size = t.within(own.Elem())
+	v.Set(own)
+	return t.share(v, mix(2, h), size+int(own.Elem().Type().Size()))
 }
 
-func (t *table) withinSlice(v reflect.Value) uint64 {
-	size := v.Type().Elem().Size()
-	if v.Len() == 0 || size == 1 || !v.CanSet() { // bytes are compared where they are shared with what they are in
-		return uint64(v.Len())
+func (t *table) withinSlice(v reflect.Value) (h uint64, size int) {
+	each := int(v.Type().Elem().Size())
+	if v.Len() == 0 || each == 1 || !v.CanSet() { // bytes are compared where they are shared with what they are in
+		return uint64(v.Len()), each * v.Len()
 	}
-	if v.Cap() > v.Len() {
-		tight := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		reflect.Copy(tight, v)
-		v.Set(tight)
+	own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+	reflect.Copy(own, v)
+	h, size = 5, each*v.Len()
+	for i := range own.Len() {
+		of, more := t.within(own.Index(i))
+		h, size = mix(h, of), size+more
 	}
-	h := uint64(5)
-	for i := range v.Len() {
-		h = mix(h, t.within(v.Index(i)))
-	}
-	t.share(v, h, size*uintptr(v.Len()))
-	return h
+	v.Set(own)
+	return t.share(v, h, size)
 }
 
-func (t *table) withinMap(v reflect.Value) uint64 {
+func (t *table) withinMap(v reflect.Value) (h uint64, size int) {
 	if v.Len() == 0 || !v.CanSet() {
-		return uint64(v.Len())
+		return uint64(v.Len()), 0
 	}
 	key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-	tight := reflect.MakeMapWithSize(v.Type(), v.Len())
-	h := uint64(7)
+	own := reflect.MakeMapWithSize(v.Type(), v.Len())
+	h, size = 7, int(key.Type().Size()+value.Type().Size())*v.Len()
 	for entries := v.MapRange(); entries.Next(); {
 		key.SetIterKey(entries)
 		value.SetIterValue(entries)
-		h += mix(t.within(key), t.within(value)) // in whatever order
-		tight.SetMapIndex(key, value)
+		ofKey, keySize := t.within(key)
+		ofValue, valueSize := t.within(value)
+		h, size = h+mix(ofKey, ofValue), size+keySize+valueSize // in whatever order
+		own.SetMapIndex(key, value)
 	}
-	v.Set(tight)
-	t.share(v, h, (key.Type().Size()+value.Type().Size())*uintptr(v.Len()))
-	return h
+	v.Set(own)
+	return t.share(v, h, size)
 }
 
 // share replaces a value by the remembered one if they are equal, and remembers it otherwise. What it points to takes so many
 // bytes.
-func (t *table) share(v reflect.Value, h uint64, size uintptr) {
+func (t *table) share(v reflect.Value, h uint64, size int) (uint64, int) {
 	if size > maxBytes {
-		return
+		return h, size
 	}
 	slot := t.slot(h)
 	if slot.IsValid() && slot.Type() == v.Type() && reflect.DeepEqual(slot.Addr().Interface(), v.Addr().Interface()) {
 		v.Set(*slot)
-		return
+		return h, size
 	}
 	*slot = reflect.New(v.Type()).Elem() // v itself would keep all that it is a part of
 	slot.Set(v)
+	return h, size
 }
 
 func (t *table) slot(h uint64) *reflect.Value { return &t.kept[mix(h, 11)%slots] }

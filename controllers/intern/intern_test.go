@@ -2,6 +2,8 @@ package intern_test
 
 import (
 	"reflect"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unsafe"
@@ -122,6 +124,39 @@ func TestListsHaveNoRoomForMore(t *testing.T) {
 	intern.Within(&of)
 	if cap(of.List) != 2 || cap(of.Large) != 100 {
 		t.Errorf("there is room for %d and %d", cap(of.List), cap(of.Large))
+	}
+}
+
+// What points to much is not remembered: nobody but the table might have it, soon.
+func TestLargeValuesAreNotRemembered(t *testing.T) {
+	type status struct{ Message string }
+	var kept [2][]status
+	for i := range kept {
+		kept[i] = []status{{strings.Repeat("x", 1<<20)}}
+		intern.Within(&kept[i])
+	}
+	if &kept[0][0] == &kept[1][0] {
+		t.Error("a list with a text of 1 MiB is remembered")
+	}
+}
+
+// An object may come twice, and have by then what others have, who read it meanwhile (go test -race).
+func TestWhatOthersHaveIsNotWrittenTo(t *testing.T) {
+	read, again := described(t), described(t)
+	intern.Within(read)
+	intern.Within(again)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for range 100 {
+			_ = read.DeepCopy()
+		}
+	})
+	for range 100 {
+		intern.Within(again)
+	}
+	reading.Wait()
+	if !reflect.DeepEqual(read, described(t)) {
+		t.Errorf("it became %+v", read)
 	}
 }
 

@@ -68,10 +68,12 @@ func (c *connection) exchange(request *http.Request, most int64) (body []byte, l
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
+		c.close() // or the rest of the answer would be read
 		return nil, true, fmt.Errorf("the pod answered %s", response.Status)
 	}
 	body, err = io.ReadAll(io.LimitReader(response.Body, most+1))
 	if err == nil && int64(len(body)) > most {
+		c.close()
 		err = fmt.Errorf("the pod answered more than %d bytes", most)
 	}
 	return body, response.Close, err

@@ -46,7 +46,14 @@ func MembersIn(all map[string]json.RawMessage) Members {
 
 // Find returns the value of the member of that name; false if there is none.
 func (m Members) Find(name string) (json.RawMessage, bool) {
-	for i := range m { // they are few
+	if len(m) > 16 {
+		i, found := slices.BinarySearchFunc(m, name, func(one NamedValue, name string) int { return strings.Compare(one.Name, name) })
+		if !found {
+			return nil, false
+		}
+		return m[i].Value, true
+	}
+	for i := range m { // of a few, that is faster
 		if m[i].Name == name {
 			return m[i].Value, true
 		}

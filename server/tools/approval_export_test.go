@@ -66,7 +66,7 @@ func TestAnExportThroughARelationWaits(t *testing.T) {
 	for _, waits := range []string{
 		`list_author {"export":"csv"}`, `list_book {"export":"csv","fields":["title","author__name"]}`,
 		`related_book {"id":1,"relation":"author","export":"csv"}`, `aggregate_book {"export":"csv","group_by":["author__name"]}`,
-		`list_chapter {"export":"csv","fields":["book__author__name"]}`,
+		`list_chapter {"export":"csv","fields":["book__author__name"]}`, `list_book {"export":"csv","fields":["title","author_\u005fname"],"order_by":["id"]}`,
 	} {
 		tool, arguments, _ := strings.Cut(waits, " ")
 		l.waits(ownerText, tool, arguments)

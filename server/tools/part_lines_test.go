@@ -79,12 +79,20 @@ func TestStepsWhoseReadHasNoLine(t *testing.T) {
 		l := newLibrary(t, withAnswers)
 		l.set.settings.Audit = audit.NewLog(&fullFor{tool: "get_author"})
 		l.set.settings.AuditReads, l.set.settings.AuditRequired = contract.AuditSummary, true
-		r := l.call(ownerText, "transact", `{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},{"tool":"get_author","arguments":{"id":1}}]`+key+`}`)
+		steps := `{"steps":[{"tool":"create_author","arguments":{"data":{"name":"Lem"}}},{"tool":"get_author","arguments":{"id":1}}]` + key + `}`
+		r := l.call(ownerText, "transact", steps)
 		if !strings.Contains(string(r.Text), "the steps were done and stay") || strings.Contains(string(r.Text), "Herbert") {
 			t.Errorf("key %q: %s", key, r.Text)
 		}
 		if got := l.authors(); got != 3.0 {
 			t.Errorf("key %q: there are %v authors, want 3", key, got)
+		}
+		if key == "" {
+			continue
+		}
+		l.set.settings.Audit = audit.NewLog(l.log)
+		if again := l.call(ownerText, "transact", steps); again.IsError || !strings.Contains(string(again.Text), "cannot be shown") || strings.Contains(string(again.Text), "Herbert") {
+			t.Errorf("the repetition is answered %s", again.Text)
 		}
 	}
 }

@@ -55,7 +55,9 @@ func (i *introspection) readOtherSchemas(ctx context.Context) error {
 		case errStatementTimeout, errQueryTimeout:
 			return nil // MariaDB searches every table; the keys hold whether they are known here or not
 		case errBehindAway, errBehindGone:
-			others, err = i.otherSchemasByTable(ctx, i.schemas[next])
+			if others, err = i.otherSchemasByTable(ctx, i.schemas[next]); number(err) == errStatementTimeout {
+				return nil
+			}
 		}
 		if err != nil {
 			return err
@@ -72,12 +74,13 @@ func (i *introspection) otherSchemasByTable(ctx context.Context, schema string) 
 		return nil, err
 	}
 	for _, t := range tables {
-		if slices.Contains(i.schemas, t.schema) || slices.Contains(others, t.schema) {
+		from := i.asked(t.schema)
+		if slices.Contains(i.schemas, from) || slices.Contains(others, from) {
 			continue
 		}
 		err := i.conn.texts(ctx, keysOfTableQuery, []string{t.schema, t.name}, func(v []string) {
-			if v[2] == schema && !slices.Contains(others, t.schema) {
-				others = append(others, t.schema)
+			if i.asked(v[2]) == schema && !slices.Contains(others, from) {
+				others = append(others, from)
 			}
 		})
 		if err != nil {

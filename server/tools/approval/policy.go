@@ -150,10 +150,13 @@ func mayShow(c *call.Call, m *catalog.Model, name string) bool {
 	return false
 }
 
-// follows reports whether the file of an export may have values of related rows: by its tool, or by a path in its arguments.
+// follows reports whether the file of an export may have values of related rows: by its tool, by a path in its arguments, where an escape
+// may stand for its underscores, or by a path in what the exposure declares.
 func follows(c *call.Call) bool {
 	_, exports := c.Given.Find(call.ExportArgument)
-	return exports && (c.Op.Name == relatedRows || bytes.Contains(c.Raw, []byte("__")))
+	declared := c.Scope.Model().Declared
+	return exports && (c.Op.Name == relatedRows || bytes.Contains(c.Raw, []byte("__")) || bytes.IndexByte(c.Raw, '\\') >= 0 ||
+		len(declared.Measures)+len(declared.Segments) > 0)
 }
 
 // relatedRows is the operation that shows a row's related rows.

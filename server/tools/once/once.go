@@ -28,10 +28,11 @@ type onceCall struct {
 // Run judges the call, reads its arguments and runs it. A call with an idempotency key that was run before gets its first answer. One
 // that other people must allow waits for them.
 func Run(c *call.Call, raw []byte) ([]byte, error) {
-	answer, err := run(c, raw)
+	answer, key, err := run(c, raw)
 	if c.TellParts != nil {
-		if failed := c.TellParts(err); err == nil {
+		if failed := c.TellParts(err); err == nil && failed != nil {
 			err = failed
+			key.hideAnswer()
 		}
 	}
 	if err == nil {
@@ -48,13 +49,14 @@ func Run(c *call.Call, raw []byte) ([]byte, error) {
 	return nil, err
 }
 
-func run(c *call.Call, raw []byte) (answer []byte, err error) {
+// run also returns the call's key; nil if it has none.
+func run(c *call.Call, raw []byte) (answer []byte, key *onceCall, err error) {
 	if err := c.Prepare(raw); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c.Gate != nil {
 		if err := c.Gate.Enter(c); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if c.Hold != nil {
@@ -62,20 +64,20 @@ func run(c *call.Call, raw []byte) (answer []byte, err error) {
 	}
 	if c.Op.Writes() {
 		if err := c.TellIntent(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	once, err := takeKey(c)
-	switch {
-	case err != nil:
-		return nil, err
-	case once != nil:
-		return once.run()
+	if key, err = takeKey(c); err != nil {
+		return nil, nil, err
+	}
+	if key != nil {
+		answer, err = key.run()
+		return answer, key, err
 	}
 	if answer, err = c.Op.Run(c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return c.WithForeseen(answer), nil
+	return c.WithForeseen(answer), nil, nil
 }
 
 // takeKey takes the idempotency key out of the arguments; nil if there is none.
@@ -186,7 +188,7 @@ func (o *onceCall) perform() (answer []byte, err error) {
 		return answer, nil
 	case err != nil:
 		c.Record.Changed = 0 // the operation may have gone well, and was undone with the key
-		if database.AsError(err).Code == database.Partly {
+		if e := database.AsError(err); e.Code == database.Partly || e.Code == database.Uncertain && !e.Whole {
 			o.takeAnswerBack()
 		}
 		if !c.Op.Global {
@@ -227,21 +229,50 @@ func (o *onceCall) keep(tx database.Tx, answer []byte) error {
 	if !o.call.Kept.TakeAnswer(o.call.Token.Caller(), len(answer), time.Now()) {
 		answer = nil
 	}
-	plan := &database.Update{In: o.source(), Where: o.mine(),
-		Set: []database.Assignment{{Column: o.table.Column("answer"), Value: o.sealer().Seal(answer, o.bound())}}}
-	n, err := tx.Update(o.call.Ctx, plan)
+	n, err := tx.Update(o.call.Ctx, o.settingAnswer(o.sealer().Seal(answer, o.bound())))
 	if err == nil && n != 1 {
 		return call.Failf(call.CodeInternal, "the row of the %s went away; nothing was changed", call.KeyName)
 	}
 	return err
 }
 
-// takeAnswerBack makes the answer of a call unknown of which not all shards have committed their part: the key's row is on one of them.
+// takeAnswerBack makes the answer of a call unknown of which not all shards may have committed their part. The key's row is on one of them;
+// it is added if that is one that has not.
 func (o *onceCall) takeAnswerBack() {
-	_ = o.call.Own().Transact(o.call.Ctx, o.call.Settings.StatementTimeout, func(tx database.Tx) error {
-		_, err := tx.Update(o.call.Ctx, &database.Update{In: o.source(), Where: o.mine(), Set: []database.Assignment{{Column: o.table.Column("answer")}}})
+	o.afterwards(func(tx database.Tx) error {
+		n, err := tx.Update(o.call.Ctx, o.settingAnswer(nil))
+		if err == nil && n == 0 {
+			err = o.claim(tx)
+		}
 		return err
 	})
+}
+
+// hideAnswer has a repetition told that the call took hold, and not what it answered; nothing if there is no key.
+func (o *onceCall) hideAnswer() {
+	if o == nil {
+		return
+	}
+	o.afterwards(func(tx database.Tx) error {
+		_, err := tx.Update(o.call.Ctx, o.settingAnswer(o.sealer().Seal(nil, o.bound())))
+		return err
+	})
+}
+
+// afterwards changes the key's row once the call has ended, also if its caller has left.
+func (o *onceCall) afterwards(do func(tx database.Tx) error) {
+	c := o.call
+	caller := c.Ctx
+	defer func() { c.Ctx = caller }()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(caller), call.ForgetWithin)
+	defer cancel()
+	c.Ctx = ctx
+	_ = c.Own().Transact(ctx, c.Settings.StatementTimeout, do)
+}
+
+// settingAnswer sets the answer in the key's row.
+func (o *onceCall) settingAnswer(to database.Value) *database.Update {
+	return &database.Update{In: o.source(), Where: o.mine(), Set: []database.Assignment{{Column: o.table.Column("answer"), Value: to}}}
 }
 
 func (o *onceCall) source() database.Source { return o.call.Token.Unscoped(o.table) }
@@ -320,50 +351,6 @@ func (o *onceCall) replay() ([]byte, error) {
 	}
 	return json.Marshal(call.Replayed{Success: true, Replayed: true, Call: kept.Call,
 		Notice: "this call was made before and took hold; what it answered cannot be shown, " + why + ": read the rows"})
-}
-
-// forget removes answers that are too old, in small pieces, beside the call that it follows: once a minute at most.
-func forget(c *call.Call) {
-	last := c.Forgotten.Load()
-	if now := time.Now(); now.Unix()-last < int64(call.ForgetEvery/time.Second) || !c.Forgotten.CompareAndSwap(last, now.Unix()) {
-		return
-	}
-	table, token, db, keys := c.Catalog.Idempotency(), c.Token, c.DB, c.Kept
-	at := table.Column("at")
-	before, err := call.MomentIn(at, time.Now().Add(-call.KeptFor))
-	if err != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Ctx), call.ForgetWithin)
-	go func() {
-		defer cancel()
-		for removed := int64(call.ForgetAtOnce); removed == call.ForgetAtOnce; keys.Count(call.KeyForgotten, int(removed)) {
-			removed = removePiece(ctx, db, token.Unscoped(table), database.Compare{Column: at, Op: database.Less, Value: before})
-		}
-	}()
-}
-
-// removePiece removes some of the rows that meet a condition, and returns how many; 0 if that failed: the next call tries again.
-func removePiece(ctx context.Context, db call.Store, from database.Source, where database.Condition) (removed int64) {
-	id := from.Table().Column("id")
-	plan := &database.Select{From: from, Where: where, Limit: call.ForgetAtOnce, Order: []database.Order{{Column: id}},
-		Output: []database.Output{{Name: "id", Columns: []*database.Column{id}}}}
-	rows, _, err := call.ReadAll[struct{ ID string }](ctx, db, plan)
-	if err != nil || len(rows) == 0 {
-		return 0
-	}
-	in := database.In{Column: id}
-	for _, r := range rows {
-		in.Values = append(in.Values, r.ID)
-	}
-	err = db.Transact(ctx, call.ForgetWithin, func(tx database.Tx) (err error) {
-		removed, err = tx.Delete(ctx, &database.Delete{From: from, Where: in})
-		return err
-	})
-	if err != nil {
-		return 0
-	}
-	return removed
 }
 
 // UndoneMark stands before the kept answer of a call that was taken back: undone:<the call that did it>:<answer>. The rest of

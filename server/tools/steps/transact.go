@@ -213,8 +213,13 @@ func (t *transaction) answerStep(p *call.Call, s *call.Step) error {
 }
 
 // tellSteps tells the audit of the steps once the call has ended: of those that changed something, and of what the others read; of a call
-// that failed at a step, of that one. An error says that the answer may not be shown: what was read has no line.
+// that failed at a step, of that one; of one of which a part may be in the database, of those that write. An error says that the answer may
+// not be shown: what was read has no line.
 func (t *transaction) tellSteps(err error) (failed error) {
+	if call.InDoubt(err) {
+		call.TellInDoubt(t.done, err)
+		return nil
+	}
 	if err != nil || t.question != nil {
 		t.tellFailed(err)
 		return nil
