@@ -58,7 +58,7 @@ func TestLinterKeepsTheWalls(t *testing.T) {
 		}
 		write(t, filepath.Join(copyOf, tt.file), "package "+pkg+"\n\n"+tt.code+"\n")
 	}
-	command := "cd '" + copyOf + "' && '" + linter + "' run --enable-only depguard,forbidigo --output.text.print-issued-lines=false"
+	command := "cd '" + copyOf + "' && '" + linter + "' run --allow-parallel-runners --enable-only depguard,forbidigo --output.text.print-issued-lines=false"
 	_, findings := run("bash", "-c", command)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
