@@ -67,7 +67,7 @@ func (m Members) Value(name string) json.RawMessage {
 	return value
 }
 
-// Without returns the members but for those of some names.
+// Without returns the members without those that have one of the names.
 func (m Members) Without(names ...string) Members {
 	isOne := func(one NamedValue) bool { return slices.Contains(names, one.Name) }
 	if !slices.ContainsFunc(m, isOne) {

@@ -64,7 +64,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// same reports whether members are those of a map, in the order of their names, and found by each.
+// same reports whether the members are those of a map, stand in the order of their names, and are found by them.
 func same(members jsontext.Members, object map[string]json.RawMessage) bool {
 	if (members == nil) != (object == nil) || !slices.Equal(members.Names(), slices.Sorted(maps.Keys(object))) {
 		return false

@@ -12,12 +12,15 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// Without TWOPC the shards of a transaction commit one after the other. One that fails leaves what was committed before it, and its caller
-// is told so, also if the call is sent again.
+// Without TWOPC the shards of a transaction commit one after the other. If one fails, what was committed before it stays. The answer says
+// so, and a repetition does not deny it.
 func TestACommitOfWhichOneShardFails(t *testing.T) {
 	for _, engine := range allEngines() {
 		t.Run(engine.Title, func(t *testing.T) {
-			skipUnlessShards(t, engine)
+			if !engine.Shards {
+				t.Skip("its rows lie on one server")
+			}
+			t.Parallel()
 			database, plain := engine.Open(t, `create table item (id int primary key, name varchar(20) not null);
 insert into item (id, name) values (1, 'one'), (2, 'two'), (3, 'three'), (4, 'four'), (5, 'five'), (6, 'six'), (7, 'seven'), (8, 'eight')`)
 			keys := func(c *contract.Config) { c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_answers"} }
@@ -39,14 +42,6 @@ insert into item (id, name) values (1, 'one'), (2, 'two'), (3, 'three'), (4, 'fo
 			})
 		})
 	}
-}
-
-func skipUnlessShards(t *testing.T, engine harness.Engine) {
-	t.Helper()
-	if !engine.Shards {
-		t.Skip("its rows lie on one server")
-	}
-	t.Parallel()
 }
 
 // brokenShards breaks the second of two shards before it commits, on the server behind the gateway.
@@ -95,7 +90,7 @@ func findShards(t *testing.T, s *suite) *brokenShards {
 	return b
 }
 
-// database is that of a shard on the server behind.
+// database returns the name of the database that has a shard's rows, on the server behind the gateway.
 func (b *brokenShards) database(shard string) string { return "vt_" + b.keyspace + "_" + shard }
 
 // steps are a call that changes the first row, then the second, then the third.

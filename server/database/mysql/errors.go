@@ -154,6 +154,11 @@ func isUnsupported(err error) bool {
 	return errors.As(err, &answer) && answer.Number == errUnknown && strings.Contains(answer.Message, ": unsupported: ")
 }
 
+// isBehindAway reports whether an error says that a server that has rows of a table cannot be reached (Spider).
+func isBehindAway(err error) bool {
+	return number(err) == errBehindAway || number(err) == errBehindGone
+}
+
 // isReadOnly reports whether a server takes no writes at all: it is, or has become, a replica of another server.
 func isReadOnly(answer *mysql.MySQLError) bool {
 	switch answer.Number {

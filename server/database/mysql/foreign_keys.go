@@ -41,11 +41,11 @@ func (i *introspection) readForeignKeys(ctx context.Context) error {
 // server behind one is away. Then it is asked for the tables whose rows are its own, one by one.
 func (i *introspection) eachKey(ctx context.Context, row func(t *database.Table, v []string)) error {
 	err := i.each(ctx, foreignKeysQuery, row)
-	if n := number(err); n != errBehindAway && n != errBehindGone {
+	if !isBehindAway(err) {
 		return err
 	}
 	for name, t := range i.tables {
-		t.ForeignKeys = nil // those of other schemas may have been read
+		t.ForeignKeys = nil // the query may have told of them before it failed
 		if t.Kind == database.View || t.Elsewhere {
 			continue
 		}

@@ -45,7 +45,7 @@ LEFT JOIN information_schema.REFERENTIAL_CONSTRAINTS r ON r.CONSTRAINT_SCHEMA = 
 WHERE k.TABLE_SCHEMA = ? AND k.REFERENCED_TABLE_NAME IS NOT NULL
 ORDER BY k.TABLE_NAME, k.CONSTRAINT_NAME, k.ORDINAL_POSITION`
 
-// keysOfTableQuery finds those of one table, without their rules.
+// keysOfTableQuery finds the foreign keys of one table, without their rules.
 const keysOfTableQuery = `
 SELECT CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME, '', ''
 FROM information_schema.KEY_COLUMN_USAGE

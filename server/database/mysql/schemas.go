@@ -51,13 +51,12 @@ func (i *introspection) readOtherSchemas(ctx context.Context) error {
 				others = append(others, name)
 			}
 		})
+		if isBehindAway(err) {
+			others, err = i.otherSchemasByTable(ctx, i.schemas[next])
+		}
 		switch number(err) {
 		case errStatementTimeout, errQueryTimeout:
 			return nil // MariaDB searches every table; the keys hold whether they are known here or not
-		case errBehindAway, errBehindGone:
-			if others, err = i.otherSchemasByTable(ctx, i.schemas[next]); number(err) == errStatementTimeout {
-				return nil
-			}
 		}
 		if err != nil {
 			return err

@@ -158,14 +158,11 @@ func (c *Call) Ended(err error) error {
 	return nil
 }
 
-// InDoubt reports whether a call that failed so may be in the database all the same, or a part of it.
-func InDoubt(err error) bool {
-	code := database.AsError(err).Code
-	return err != nil && (code == database.Partly || code == database.Uncertain)
-}
-
-// TellInDoubt tells the audit of the parts that write of a call that ended in doubt.
+// TellInDoubt tells the audit of the parts that write, if the call may be in the database though it failed, or a part of it.
 func TellInDoubt(parts []*Call, err error) {
+	if code := database.AsError(err).Code; code != database.Partly && code != database.Uncertain {
+		return
+	}
 	outcome := string(ResultOf(nil, err).Code)
 	for _, p := range parts {
 		if p.Op.Writes() {

@@ -216,11 +216,8 @@ func (t *transaction) answerStep(p *call.Call, s *call.Step) error {
 // that failed at a step, of that one; of one of which a part may be in the database, of those that write. An error says that the answer may
 // not be shown: what was read has no line.
 func (t *transaction) tellSteps(err error) (failed error) {
-	if call.InDoubt(err) {
-		call.TellInDoubt(t.done, err)
-		return nil
-	}
 	if err != nil || t.question != nil {
+		call.TellInDoubt(t.done, err)
 		t.tellFailed(err)
 		return nil
 	}

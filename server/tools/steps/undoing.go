@@ -269,11 +269,9 @@ func (r *reversal) hasFixed(now json.RawMessage) error {
 
 // tellParts tells the audit of the calls that took changes back, once the whole has ended with an error or none.
 func (u *undoing) tellParts(err error) error {
-	if call.InDoubt(err) {
-		call.TellInDoubt(u.parts, err)
-	}
 	if err != nil {
-		return nil //nolint:nilerr // the caller is told why
+		call.TellInDoubt(u.parts, err)
+		return nil
 	}
 	for _, p := range u.parts {
 		if p.DryRun = u.call.DryRun; p.DryRun {
