@@ -52,6 +52,12 @@ type target struct {
 // stays: connections that are open go on, and new ones tell what is missing.
 func targetOf(endpoint *contract.Endpoint, connection source.Secret, last target) target {
 	d := endpoint.Database
+	d.ConnectionsShared = false // share follows it, and needs no other pool
+	if d.Replicas != nil {
+		replicas := *d.Replicas
+		replicas.ConnectionsShared = false
+		d.Replicas = &replicas
+	}
 	t := target{endpoint: endpoint.Name, settings: d, engine: d.Engine, audit: endpoint.Audit, idempotency: endpoint.Idempotency}
 	if !inFiles(t.engine) {
 		found, err := d.Source().Resolve(connection)
@@ -188,12 +194,17 @@ func (d *databases) changeLogin(update *source.Update) bool {
 	return true
 }
 
-// retire closes the open database once the calls that use it have had time to end.
+// retire closes the open database once the calls that use it have had time to end. Until then it keeps no connection that they do not
+// use: the next database has connections of its own, and both together may be too many for the server.
 func (d *databases) retire() {
 	if d.current == nil {
 		return
 	}
 	d.current.cancel()
+	d.current.rotating.retire()
+	if d.current.replicated != nil {
+		d.current.replicated.replicas.retire()
+	}
 	d.retired.add(d.current, time.Duration(d.target.settings.StatementTimeout)+database.AcquireTimeout)
 	d.current = nil
 }

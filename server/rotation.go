@@ -60,6 +60,16 @@ func resize(db database.DB, connections int) {
 	}
 }
 
+// retire keeps no connection of the newest pool open that no call uses.
+func (r *rotatingDatabase) retire() {
+	r.mu.Lock()
+	newest := r.newest.DB
+	r.mu.Unlock()
+	if pool, ok := newest.(database.Retirable); ok {
+		pool.Retire()
+	}
+}
+
 // take returns the newest pool, which stays open until it is given back.
 func (r *rotatingDatabase) take() *pool {
 	r.mu.Lock()

@@ -247,7 +247,7 @@ func (w *world) testCall(t *testing.T) {
 	w.expect(t, false, []string{"id   region   total\n1    north    10\n3    north    30\n2 rows of 2\n"}, "call", "agent", "list_order", "order_by=id", "-n", "shop")
 	w.expect(t, false, []string{"1    north    10\n1 row of 1\n"}, "call", "agent", "list_order", "filters.region=north", "limit=1", "filters.total=10", "-n", "shop")
 	w.expect(t, false, []string{`"total": 31`}, "call", "agent", "update_order", "id=3", "data.total=31", "-n", "shop")
-	w.expect(t, true, []string{"not_found: ", "the tool says error"}, "call", "agent", "get_order", "id=2", "-n", "shop")
+	w.expect(t, true, []string{"not_found: order not found\nmcp-admin: the call failed\n"}, "call", "agent", "get_order", "id=2", "-n", "shop")
 	w.expect(t, true, []string{`Unknown tool: lst_order; the nearest is "list_order"`}, "call", "agent", "lst_order", "-n", "shop")
 	out := w.expect(t, false, nil, "call", "agent", "list_order", "--json", `{"limit":1}`, "-n", "shop", "-o", "json")
 	if json.Unmarshal([]byte(out[strings.Index(out, "{"):]), &struct{ Content []any }{}) != nil {

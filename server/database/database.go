@@ -55,6 +55,12 @@ type Resizable interface {
 	Resize(connections int)
 }
 
+// Retirable is a DB with a pool of connections.
+type Retirable interface {
+	// Retire keeps no connection open that no call uses, as another pool takes the place of this one. It is closed later.
+	Retire()
+}
+
 // Estimator is a DB whose planner can tell about how many rows a plan reads.
 type Estimator interface {
 	// Estimate asks the planner. It returns -1 if that does not tell.

@@ -30,7 +30,7 @@ func metricsOfCalls(s *suite, t *testing.T) {
 		t.Helper()
 		got := value(t, series)
 		for deadline := time.Now().Add(10 * time.Minute); got != want && time.Now().Before(deadline); got = value(t, series) {
-			time.Sleep(time.Millisecond)
+			time.Sleep(5 * time.Millisecond)
 		}
 		if got != want {
 			t.Errorf("%s is %v, want %v", series, got, want)
@@ -91,6 +91,18 @@ func metricsOfCalls(s *suite, t *testing.T) {
 			until(t, `mcp_admin_database_connections_limit{pool="primary"}`, float64(max(all/pods, 1)))
 			s.ok(t, "viewer", "get_book", `{"id":1}`)
 		}
+	})
+	s.check(t, "a database that is opened anew has its connections alone", func(t *testing.T) {
+		before := s.endpoint.Config().Endpoint.Database
+		set := func(timeout contract.Duration) {
+			s.endpoint.Apply(func(c *contract.Config) { c.Endpoint.Database.StatementTimeout = timeout })
+		}
+		defer set(before.StatementTimeout)
+		set(before.StatementTimeout + contract.Duration(time.Second))
+		if limit := value(t, `mcp_admin_database_connections_limit{pool="primary"}`); limit != float64(before.MaxConnections) && s.Name != contract.EngineSQLite {
+			t.Errorf("there may be %v connections, want %d", limit, before.MaxConnections)
+		}
+		s.ok(t, "viewer", "get_book", `{"id":1}`)
 	})
 }
 

@@ -21,11 +21,11 @@ func TestACommitOfWhichOneShardFails(t *testing.T) {
 				t.Skip("its rows lie on one server")
 			}
 			t.Parallel()
-			database, plain := engine.Open(t, `create table item (id int primary key, name varchar(20) not null);
-insert into item (id, name) values (1, 'one'), (2, 'two'), (3, 'three'), (4, 'four'), (5, 'five'), (6, 'six'), (7, 'seven'), (8, 'eight')`)
-			keys := func(c *contract.Config) { c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_answers"} }
-			s := &suite{engine, harness.Serve(t, database, []contract.Model{{Name: "item", Table: "item", Expose: true}}, tokens(), keys), plain} // a journal's rows lie on any shard
-			b := findShards(t, s)
+			b := findShards(t, serveItems(t, engine, ""))
+			s := b.suite
+			if notes := fmt.Sprint(s.endpoint.Status().Database.Notes); !strings.Contains(notes, "one shard after the other (MULTI)") {
+				t.Errorf("the status notes %s", notes)
+			}
 
 			s.check(t, "a part stays, and the caller is told", func(t *testing.T) {
 				b.failPartly(t, "a", "")
@@ -44,6 +44,17 @@ insert into item (id, name) values (1, 'one'), (2, 'two'), (3, 'three'), (4, 'fo
 	}
 }
 
+// serveItems serves a table of items on two shards, with keys and without a journal, whose rows lie on any shard. parameters are added to
+// the database's URI.
+func serveItems(t *testing.T, engine harness.Engine, parameters string) *suite {
+	t.Helper()
+	database, plain := engine.Open(t, `create table item (id int primary key, name varchar(20) not null);
+insert into item (id, name) values (1, 'one'), (2, 'two'), (3, 'three'), (4, 'four'), (5, 'five'), (6, 'six'), (7, 'seven'), (8, 'eight')`)
+	database.Connection["uri"] = append(database.Connection["uri"], parameters...)
+	keys := func(c *contract.Config) { c.Endpoint.Idempotency = &contract.AuditTable{Name: "mcp_answers"} }
+	return &suite{engine, harness.Serve(t, database, []contract.Model{{Name: "item", Table: "item", Expose: true}}, tokens(), keys), plain}
+}
+
 // brokenShards breaks the second of two shards before it commits, on the server behind the gateway.
 type brokenShards struct {
 	*suite
@@ -55,12 +66,7 @@ type brokenShards struct {
 
 func findShards(t *testing.T, s *suite) *brokenShards {
 	t.Helper()
-	b := &brokenShards{suite: s}
-	var err error
-	if b.behind, err = sql.Open("mysql", databasetest.MySQLName(databasetest.MySQLOn(t, s.Behind[0]))); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = b.behind.Close() })
+	b := &brokenShards{suite: s, behind: openBehind(t, s.Engine)}
 	if err := s.plain.QueryRow("select database()").Scan(&b.keyspace); err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +94,17 @@ func findShards(t *testing.T, s *suite) *brokenShards {
 	}
 	b.first, b.second, b.third = low[0], high[0], low[1]
 	return b
+}
+
+// openBehind opens the server behind a gateway.
+func openBehind(t *testing.T, engine harness.Engine) *sql.DB {
+	t.Helper()
+	behind, err := sql.Open("mysql", databasetest.MySQLName(databasetest.MySQLOn(t, engine.Behind[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = behind.Close() })
+	return behind
 }
 
 // database returns the name of the database that has a shard's rows, on the server behind the gateway.

@@ -22,7 +22,7 @@ import (
 )
 
 // errTool is the end of a call whose answer is an error, which was printed.
-var errTool = errors.New("the tool says error")
+var errTool = errors.New("the call failed")
 
 // options are the command's flags.
 type options struct {
@@ -54,7 +54,7 @@ The endpoint is called at its public URL if it has one, else through a connectio
 With --export the rows go to a file, as many as the endpoint lets leave, if the token has the verb export: all that match, unless
 limit says fewer. The file is CSV or newline-delimited JSON, by its name.
 
-The exit code is 1 if the tool says error, or if the call waits until other people allow it (code approval_required): nothing was
+The exit code is 1 if the call failed, or if the call waits until other people allow it (code approval_required): nothing was
 changed or exported then. With -o json the whole result is printed.
 
 Rights: get mcptokens and mcpendpoints, get of the token's Secret; without a public URL or --url list pods, and create

@@ -41,6 +41,7 @@ func showResult(screen *output.Screen, result *mcp.CallToolResult) {
 	}
 }
 
+// showError prints what an error says, and the whole of it if that is more than its message and its code.
 func showError(screen *output.Screen, text string) {
 	said, ours := ReadFailure(text)
 	if !ours {
@@ -48,7 +49,13 @@ func showError(screen *output.Screen, text string) {
 		return
 	}
 	fmt.Fprintf(screen, "%s %s\n", screen.Styled(output.Bad, said.Code+":"), said.Error)
-	showJSON(screen, text)
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal([]byte(text), &members) // it was decoded as a failure
+	delete(members, "error")
+	delete(members, "code")
+	if len(members) > 0 {
+		showJSON(screen, text)
+	}
 }
 
 func showJSON(screen *output.Screen, text string) {

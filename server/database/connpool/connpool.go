@@ -68,8 +68,8 @@ type Pool[C Conn] struct {
 	renewing   bool
 	replaced   int
 	renewAfter time.Time
-	// closed reports whether all connections are closed, ending whether they are about to be.
-	closed, ending bool
+	// closed reports whether all connections are closed, ending whether they are about to be, and retired whether none is kept idle.
+	closed, ending, retired bool
 }
 
 // resting is a connection that is idle since a time.
@@ -251,6 +251,11 @@ func (p *Pool[C]) rest(c C) {
 		p.mu.Unlock()
 		return
 	}
+	if p.retired {
+		p.mu.Unlock()
+		p.forget(c, database.CloseIdle)
+		return
+	}
 	p.idle = append(p.idle, resting[C]{c, now})
 	p.use.Idle(1)
 	var tired []C
@@ -331,6 +336,9 @@ func (p *Pool[C]) drain(cause database.CloseCause) {
 // Close waits for the connections in use and closes all. After it, Acquire finds no free slot.
 func (p *Pool[C]) Close() {
 	p.mu.Lock()
+	if !p.retired {
+		p.use.Size(-p.size)
+	}
 	p.ending = true
 	p.hold(0)
 	p.mu.Unlock()
@@ -340,6 +348,5 @@ func (p *Pool[C]) Close() {
 	p.mu.Lock()
 	p.closed = true
 	p.mu.Unlock()
-	p.use.Size(-p.size)
 	p.drain(database.CloseEnded)
 }

@@ -7,7 +7,7 @@ import "github.com/mcp-admin/mcp-admin-operator/server/database"
 func (p *Pool[C]) Resize(size int) {
 	size = min(max(size, 1), cap(p.slots))
 	p.mu.Lock()
-	if p.ending {
+	if p.ending || p.retired {
 		p.mu.Unlock()
 		return
 	}
@@ -22,6 +22,20 @@ func (p *Pool[C]) Resize(size int) {
 	for _, c := range tooMany {
 		p.forget(c, database.CloseIdle)
 	}
+}
+
+// Retire closes the connections that are idle, and from now on each that is given back: another pool takes the place of this one, and
+// the database may not have room for both. Callers who are still there get connections as before.
+func (p *Pool[C]) Retire() {
+	p.mu.Lock()
+	if p.ending || p.retired {
+		p.mu.Unlock()
+		return
+	}
+	p.retired = true
+	p.use.Size(-p.size)
+	p.mu.Unlock()
+	p.drain(database.CloseIdle)
 }
 
 // hold keeps so many slots free of connections, as far as they are free. The caller holds the lock.

@@ -61,3 +61,31 @@ func TestAPoolThatIsMadeSmallerClosesWhatIsTooMuch(t *testing.T) {
 		t.Errorf("after all %+v", reading)
 	}
 }
+
+func TestAPoolThatIsRetiredKeepsNoIdleConnection(t *testing.T) {
+	p, _ := newPool(t, 2)
+	use := &database.PoolUse{}
+	p.use = use
+	use.Size(2)
+	one, two := acquire(t, p), acquire(t, p)
+	p.Release(one)
+	p.Retire()
+	p.Retire()
+	if !one.closed.Load() || two.closed.Load() {
+		t.Errorf("closed are %v of the idle one and %v of the one in use", one.closed.Load(), two.closed.Load())
+	}
+	late := acquire(t, p)
+	p.Release(late)
+	p.Release(two)
+	if !late.closed.Load() || !two.closed.Load() {
+		t.Error("a connection that was given back stays open")
+	}
+	if limit := use.Read().Limit; limit != 0 {
+		t.Errorf("it counts for %d connections", limit)
+	}
+	p.Resize(1)
+	p.Close()
+	if reading := use.Read(); reading.Limit != 0 || reading.Idle != 0 || reading.InUse != 0 {
+		t.Errorf("after all %+v", reading)
+	}
+}

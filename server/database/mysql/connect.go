@@ -130,6 +130,9 @@ func (d *db) configure(c contract.Connection) (*mysql.Config, *database.Error) {
 	config.ClientFoundRows = true
 	config.ConnectionAttributes = "program_name:" + cmp.Or(d.settings.Application, database.DefaultApplication)
 	config.Logger = &mysql.NopLogger{}
+	if mode := c.Options[modeOption]; mode != "" && !slices.Contains(modes, strings.ToUpper(mode)) {
+		return nil, dial.Incomplete(errors.New("the URI's parameter " + modeOption + " is not one of " + strings.Join(modes, ", ")))
+	}
 	if err := config.Apply(mysql.Charset("utf8mb4", "")); err != nil {
 		return nil, dial.Incomplete(err)
 	}
@@ -203,7 +206,7 @@ const required = "sql_mode = '" + sqlMode + "', time_zone = '+00:00', autocommit
 // setSession applies the session's settings in one statement. It leaves out the settings that the server has turned out to
 // lack.
 func (d *db) setSession(ctx context.Context, c *conn) error {
-	wanted := slices.DeleteFunc(d.optionalSettings(c.mariaDB), func(setting string) bool {
+	wanted := slices.DeleteFunc(d.optionalSettings(c), func(setting string) bool {
 		_, lacking := d.lacking.Load(settingName(setting))
 		return lacking
 	})
@@ -232,17 +235,20 @@ var ownGroups = []string{"spider_disable_group_by_handler = ON", "spider_direct_
 
 // optionalSettings are settings that a server may lack: one without Spider, or one that speaks MySQL's protocol but is neither MySQL
 // nor MariaDB.
-func (d *db) optionalSettings(mariaDB bool) []string {
+func (d *db) optionalSettings(c *conn) []string {
 	all := []string{"lc_messages = 'en_US'"}
-	if mariaDB {
+	if c.mariaDB {
 		all = append(all, ownGroups...)
+	}
+	if mode := c.host.Options[modeOption]; mode != "" {
+		all = append(all, modeOption+" = '"+strings.ToUpper(mode)+"'")
 	}
 	timeout := d.statementTimeout()
 	if timeout <= 0 {
 		return all
 	}
 	all = append(all, fmt.Sprintf("innodb_lock_wait_timeout = %d", max(int(timeout.Seconds()/2), 1)))
-	return append(all, timeSetting(mariaDB, timeout))
+	return append(all, timeSetting(c.mariaDB, timeout))
 }
 
 // timeSetting is the setting by which the server itself ends a read that takes longer.

@@ -83,16 +83,21 @@ func refusal(address string, answer *mysql.MySQLError) *database.Error {
 
 // withoutWords is the server's error without its words, which may quote rows, values and names of users.
 func withoutWords(answer *mysql.MySQLError) error {
-	return &serverError{answer.Number, string(answer.SQLState[:])}
+	return &serverError{answer.Number, string(answer.SQLState[:]), codeOf(answer)}
 }
 
 // serverError is an error of the server's without its words, which may hold values.
 type serverError struct {
 	number uint16
 	state  string
+	// code is the gateway's own name of the error; "" if it has none, or none is before the server.
+	code string
 }
 
 func (e *serverError) Error() string {
+	if e.code != "" {
+		return fmt.Sprintf("the server's error %d (SQLSTATE %s, %s)", e.number, e.state, e.code)
+	}
 	return fmt.Sprintf("the server's error %d (SQLSTATE %s)", e.number, e.state)
 }
 
@@ -183,6 +188,11 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	if d.gateway.Load() && (answer.Number == errNotSupported || isUnsupported(answer)) || d.spread.Load() && answer.Number == errUnknown {
 		e.Code, e.Message = database.Invalid, "the database keeps these rows on several servers, and does not compute this over all of them; ask without values of related rows "+
 			"(their counts and sums), windows and shares, with one count_distinct and without groups of long texts, or list the ids first and filter by them"
+		return e
+	}
+	if strings.HasPrefix(answer.Message, severalShards) {
+		e.Code, e.Message = database.Invalid, "the database allows no transaction over several of its servers, and nothing was changed; "+
+			"make one change in each call; whoever administers the endpoint can allow more ("+modeOption+")"
 		return e
 	}
 	switch answer.Number {

@@ -20,9 +20,23 @@ var (
 	tooMany  = regexp.MustCompile(` desc = Row count exceeded `)
 )
 
+// severalShards begins the message about a transaction that would need a second shard, and may not have one (refusesMode).
+const severalShards = "multi-db transaction attempted"
+
 // ownColumn matches the words of a server about a column that only our statements have: the gateway has cut one into parts that do
 // not fit. Without them it would look as if somebody had changed the tables.
 var ownColumn = regexp.MustCompile(`^Unknown column '(?:t\d+\.)?[ckm]\d+' in `)
+
+// ownCode is the gateway's own name of an error (VT10002), which its documents explain. It stands at the beginning of its words.
+var ownCode = regexp.MustCompile(`^(?:(?:target: [^:]*: )?vttablet: rpc error: code = \w+ desc = )?(VT\d{5})(?:: |$)`)
+
+// codeOf returns the gateway's own name of an error; "" if it has none.
+func codeOf(answer *mysql.MySQLError) string {
+	if found := ownCode.FindStringSubmatch(answer.Message); found != nil {
+		return found[1]
+	}
+	return ""
+}
 
 // unwrap leaves the server's own words in an error.
 func unwrap(answer *mysql.MySQLError) {
@@ -36,7 +50,7 @@ func unwrap(answer *mysql.MySQLError) {
 	} else if strings.HasPrefix(answer.Message, "target: ") && tooMany.MatchString(answer.Message) {
 		answer.Number, answer.Message = errTooBigSelect, ""
 	} else if strings.HasPrefix(answer.Message, "target: ") || strings.HasPrefix(answer.Message, "vttablet: ") {
-		answer.Message = "" // of a form that is not known
+		answer.Message = codeOf(answer) // the rest is of a form that is not known
 	}
 }
 

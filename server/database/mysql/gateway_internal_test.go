@@ -11,6 +11,8 @@ func TestAGatewaysWordsAreLeftOut(t *testing.T) {
 	for message, want := range map[string]string{
 		`target: shop.-80.primary: vttablet: rpc error: code = AlreadyExists desc = Duplicate entry 'a (errno 1)' for key 'book.isbn' (errno 1062) (sqlstate 23000) (CallerID: x): Sql: "insert …", BindVars: {v1: "secret"}`: `Duplicate entry 'a (errno 1)' for key 'book.isbn'`,
 		`vttablet: rpc error: code = Unknown desc = no (errno 1644) (sqlstate 45000) (CallerID: x): Sql: "insert …"`:                                                                                                          `no`,
+		`target: shop.80-.primary: vttablet: rpc error: code = FailedPrecondition desc = VT10002: two-pc is enabled, but semi-sync is not (CallerID: x): Sql: "prepare", BindVars: {v1: "secret"}`:                            "VT10002",
+		`target: shop.80-.primary: vttablet: rpc error: code = Internal desc = secret VT10002: x (CallerID: x)`:                                                                                                               "",
 		"Duplicate entry 'x' for key 'PRIMARY'": "Duplicate entry 'x' for key 'PRIMARY'",
 	} {
 		answer := &mysql.MySQLError{Message: message}

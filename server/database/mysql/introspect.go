@@ -49,8 +49,9 @@ type introspection struct {
 	mixed map[*database.Table]string
 	// numbers are columns that are in a foreign key or counted up. They stay numbers, whatever their type suggests.
 	numbers map[*database.Column]bool
-	// spread reports whether the rows of a table lie on several shards. ruleless are tables of which nobody says how they do.
-	spread bool
+	// spread reports whether the rows of a table lie on several shards, and divisible whether a transaction over them may be committed in
+	// part. ruleless are tables of which nobody says how they do.
+	spread, divisible bool
 	// sharded are the schemas whose tables can be spread.
 	sharded []string
 	// gateway reports whether the server is a gateway to others.
@@ -99,6 +100,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	s.Notes, s.Sharded = append(d.notes(), i.notes...), i.sharded
 	d.gateway.Store(i.gateway)
 	d.spread.Store(i.spread)
+	d.divisible.Store(i.divisible)
 	d.told.Store(&i.told)
 	return s, i, nil
 }

@@ -45,8 +45,9 @@ type db struct {
 	lacking sync.Map
 	// told are the names that schemas have in the server's messages, with the names by which they are asked for.
 	told atomic.Pointer[map[string]string]
-	// gateway reports whether the server is a gateway to others. spread reports whether rows of a table lie on several shards.
-	gateway, spread atomic.Bool
+	// gateway reports whether the server is a gateway to others. spread reports whether rows of a table lie on several shards, and
+	// divisible whether a part of a transaction may be committed then, and the rest not.
+	gateway, spread, divisible atomic.Bool
 	// servers are the servers that connections have led to.
 	servers sync.Map
 	// closing is done once Close is called.
@@ -102,6 +103,9 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 
 // Resize implements database.Resizable.
 func (d *db) Resize(connections int) { d.pool.Resize(connections) }
+
+// Retire implements database.Retirable.
+func (d *db) Retire() { d.pool.Retire() }
 
 // Writers implements database.DB.
 func (d *db) Writers() int { return d.pool.Size() }

@@ -74,7 +74,7 @@ func (d *db) transact(ctx context.Context, c *conn, do func(database.Tx) error) 
 
 func (d *db) uncertain(cause error) error {
 	return &database.Error{
-		Code: database.Uncertain, Reason: reasonError, Cause: cause, Whole: !d.spread.Load(),
+		Code: database.Uncertain, Reason: reasonError, Cause: cause, Whole: !d.divisible.Load(),
 		Message: "the connection to the database broke while the change was being committed; look whether it was",
 	}
 }

@@ -105,6 +105,9 @@ func (d *db) acquire(ctx context.Context) (*conn, error) {
 // Resize implements database.Resizable.
 func (d *db) Resize(connections int) { d.pool.Resize(connections) }
 
+// Retire implements database.Retirable.
+func (d *db) Retire() { d.pool.Retire() }
+
 // Writers implements database.DB.
 func (d *db) Writers() int { return d.pool.Size() }
 
