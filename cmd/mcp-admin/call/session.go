@@ -95,7 +95,11 @@ func InCluster(ctx context.Context, k *cluster.Cluster, name string, via Route) 
 }
 
 // Session is a connection to an endpoint as the holder of a token. Who opened it closes it.
-type Session struct{ *mcp.ClientSession }
+type Session struct {
+	*mcp.ClientSession
+	url    string
+	caller *bearer
+}
 
 // Open connects to the endpoint, and names client as the program that calls. If the token is refused, the error says what the cluster
 // knows of it.
@@ -106,11 +110,11 @@ func (c *Callee) Open(ctx context.Context, client string) (*Session, error) {
 	}, nil)
 	switch {
 	case err == nil:
-		return &Session{session}, nil
+		return &Session{session, c.url, caller}, nil
 	case caller.refused.Load():
 		return nil, c.refused()
 	}
-	return nil, fmt.Errorf("%s: %w", c.url, err)
+	return nil, fmt.Errorf("%s: %w", c.url, caller.inItsWords(err))
 }
 
 // refused says that the endpoint refuses the token, and what the cluster knows of it.
@@ -123,18 +127,33 @@ func (s *Session) Tools(ctx context.Context) ([]*mcp.Tool, error) {
 	tools := []*mcp.Tool{}
 	for tool, err := range s.ClientSession.Tools(ctx, nil) {
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", s.url, s.caller.inItsWords(err))
 		}
 		tools = append(tools, tool)
 	}
 	return tools, nil
 }
 
-// bearer adds a token to every request, and notes whether it was refused.
+// CallTool calls a tool.
+func (s *Session) CallTool(ctx context.Context, params *mcp.CallToolParams) (*mcp.CallToolResult, error) {
+	result, err := s.ClientSession.CallTool(ctx, params)
+	return result, s.caller.inItsWords(err)
+}
+
+// bearer adds a token to every request, and notes whether it was refused, and what the endpoint said when it last took no request.
 type bearer struct {
 	text    string
 	next    http.RoundTripper
 	refused atomic.Bool
+	said    atomic.Pointer[string]
+}
+
+// inItsWords is an error in the words of the endpoint, if it said why it takes no request: the client's error has the status alone.
+func (b *bearer) inItsWords(err error) error {
+	if said := b.said.Load(); err != nil && said != nil {
+		return errors.New(*said)
+	}
+	return err
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -142,10 +161,33 @@ func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.text)
 	response, err := b.next.RoundTrip(r)
-	if err == nil && response.StatusCode == http.StatusUnauthorized {
-		b.refused.Store(true)
+	if err != nil {
+		return nil, err
 	}
-	return response, err
+	b.said.Store(nil)
+	switch {
+	case response.StatusCode == http.StatusUnauthorized:
+		b.refused.Store(true)
+	case response.StatusCode >= http.StatusInternalServerError:
+		b.hear(response)
+	}
+	return response, nil
+}
+
+// maxSaid bounds what is read of an answer that takes no request, in bytes.
+const maxSaid = 16 << 10
+
+// hear notes what the endpoint says in an answer that is an error, and leaves the answer's body as it was.
+func (b *bearer) hear(response *http.Response) {
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxSaid)) // half of it says nothing
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(text), response.Body), response.Body}
+	var answer struct{ Error struct{ Message string } }
+	if json.Unmarshal(text, &answer) == nil && answer.Error.Message != "" {
+		b.said.Store(&answer.Error.Message)
+	}
 }
 
 // Listed is a tool as the endpoint lists it, and how many bytes of the list it takes.
