@@ -229,16 +229,17 @@ func settingName(setting string) string {
 	return name
 }
 
-// ownGroups are settings of MariaDB's Spider, which most servers do not have: the server itself groups and counts the rows of Spider's
-// tables. The statements by which Spider has other servers do so name columns that these do not know, and lack collations (10.11).
-var ownGroups = []string{"spider_disable_group_by_handler = ON", "spider_direct_aggregate = OFF"}
+// ownWork are settings of MariaDB's Spider, which most servers do not have: the server itself groups and counts the rows of Spider's
+// tables, and reads each part of them as a whole. The statements by which Spider has other servers group name columns that these do not
+// know, and lack collations; a page of joined rows that it reads piece by piece has some rows twice, and others not (10.11).
+var ownWork = []string{"spider_disable_group_by_handler = ON", "spider_direct_aggregate = OFF", "spider_semi_split_read = 0"}
 
 // optionalSettings are settings that a server may lack: one without Spider, or one that speaks MySQL's protocol but is neither MySQL
 // nor MariaDB.
 func (d *db) optionalSettings(c *conn) []string {
 	all := []string{"lc_messages = 'en_US'"}
 	if c.mariaDB {
-		all = append(all, ownGroups...)
+		all = append(all, ownWork...)
 	}
 	if mode := c.host.Options[modeOption]; mode != "" {
 		all = append(all, modeOption+" = '"+strings.ToUpper(mode)+"'")

@@ -134,7 +134,7 @@ func (i *introspection) tellContains(ctx context.Context) error {
 func (d *db) notes() []string {
 	var notes []string
 	d.lacking.Range(func(name, _ any) bool {
-		if !slices.ContainsFunc(ownGroups, func(setting string) bool { return settingName(setting) == name }) {
+		if !slices.ContainsFunc(ownWork, func(setting string) bool { return settingName(setting) == name }) {
 			notes = append(notes, "it has no setting "+name.(string))
 		}
 		return true

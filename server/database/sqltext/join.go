@@ -52,13 +52,13 @@ func (w *writer) source(from database.Source) {
 
 // nested writes a source, with joins, within another one: with an alias of its own.
 func (w *writer) nested(joins []*database.Join, write func()) {
-	alias, base, outer := w.alias, w.base, w.outer
+	alias, base, outer, elsewhere := w.alias, w.base, w.outer, w.elsewhere
 	w.aliases++
-	w.alias, w.base = w.aliases, w.aliases
+	w.alias, w.base, w.elsewhere = w.aliases, w.aliases, false
 	w.outer = append(w.outer, base)
 	w.number(joins)
 	write()
-	w.alias, w.base, w.outer = alias, base, outer
+	w.alias, w.base, w.outer, w.elsewhere = alias, base, outer, elsewhere
 }
 
 // outside writes about the row in which the present source is nested.

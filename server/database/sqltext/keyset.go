@@ -50,24 +50,26 @@ func (w *writer) behind(order []database.Order, values []database.Value, around 
 	switch {
 	case value == nil && nullsFirst:
 		// Every value is behind NULL.
-		w.either(around, !last, func() {
+		if last {
 			w.orderColumn(step)
 			w.text(" IS NOT NULL")
-			if !last {
-				w.text(" OR ")
-				w.behind(order[1:], values[1:], precedenceOperand)
-			}
+			return
+		}
+		w.either(around != precedenceTop, func() {
+			w.orderColumn(step)
+			w.text(" IS NOT NULL OR ")
+			w.behind(order[1:], values[1:], precedenceOperand)
 		})
 	case value == nil && last:
 		w.text("FALSE")
 	case value == nil:
-		w.either(around, around == precedenceOperand, func() {
+		w.surrounded(around == precedenceOperand, func() {
 			w.orderColumn(step)
 			w.text(" IS NULL AND ")
 			w.behind(order[1:], values[1:], precedenceAnd)
 		})
 	case w.nullsBehind(step):
-		w.either(around, true, func() {
+		w.either(around != precedenceTop, func() {
 			w.compareStep(step, beyond(step), value)
 			w.text(" OR ")
 			w.orderColumn(step)
@@ -84,20 +86,20 @@ func (w *writer) behind(order []database.Order, values []database.Value, around 
 		w.compareStep(step, beyond(step), value)
 	default:
 		// The first comparison follows from the others; an index can begin with it.
-		w.either(around, around == precedenceOperand, func() {
+		w.surrounded(around == precedenceOperand, func() {
 			w.compareStep(step, beyond(step)+"=", value)
-			w.text(" AND (")
-			w.compareStep(step, beyond(step), value)
-			w.text(" OR ")
-			w.behind(order[1:], values[1:], precedenceOperand)
-			w.text(")")
+			w.text(" AND ")
+			w.either(true, func() {
+				w.compareStep(step, beyond(step), value)
+				w.text(" OR ")
+				w.behind(order[1:], values[1:], precedenceOperand)
+			})
 		})
 	}
 }
 
-// either writes a condition, in parentheses if it needs them there.
-func (w *writer) either(around precedence, parentheses bool, write func()) {
-	parentheses = parentheses && around != precedenceTop
+// surrounded writes a condition, in parentheses if it needs them.
+func (w *writer) surrounded(parentheses bool, write func()) {
 	if parentheses {
 		w.text("(")
 	}

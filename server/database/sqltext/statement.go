@@ -172,6 +172,8 @@ type writer struct {
 	written *database.Table
 	// own, if it is not nil, is a table whose name the first source has, instead of an alias.
 	own *database.Table
+	// elsewhere reports whether the rows of a table of the present source, or of its joins, come from other servers.
+	elsewhere bool
 	err error
 }
 
@@ -209,6 +211,7 @@ func (w *writer) fromOther(table *database.Table) {
 }
 
 func (w *writer) aliased(table *database.Table) {
+	w.elsewhere = w.elsewhere || table.Elsewhere
 	w.table(table)
 	w.text(" AS ")
 	w.aliasName(w.alias)
