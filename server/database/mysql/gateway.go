@@ -23,6 +23,10 @@ var (
 // severalShards begins the message about a transaction that would need a second shard, and may not have one (refusesMode).
 const severalShards = "multi-db transaction attempted"
 
+// oneShardAlone is what a caller is told then.
+const oneShardAlone = "the database allows no transaction over several of its servers, and nothing was changed; the rows, the journal and the keys of a call may lie " +
+	"on several: whoever administers the endpoint can allow it (" + modeOption + ")"
+
 // ownColumn matches the words of a server about a column that only our statements have: the gateway has cut one into parts that do
 // not fit. Without them it would look as if somebody had changed the tables.
 var ownColumn = regexp.MustCompile(`^Unknown column '(?:t\d+\.)?[ckm]\d+' in `)

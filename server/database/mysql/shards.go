@@ -121,7 +121,8 @@ func (i *introspection) readCommits(ctx context.Context) error {
 		i.divisible = v[0] != allOrNoneMode && v[0] != refusesMode
 		switch {
 		case v[0] == refusesMode:
-			i.notes = append(i.notes, "it refuses a transaction over several shards ("+v[0]+"): a call that needs one fails; "+modeOption+"="+allOrNoneMode+", as a parameter of the URI, allows it")
+			i.notes = append(i.notes, "it refuses a transaction over several shards ("+v[0]+"): a change fails if another row, its journal line or its key lies on another shard; "+
+				modeOption+"="+allOrNoneMode+", as a parameter of the URI, allows it")
 		case i.divisible:
 			i.notes = append(i.notes, "it commits a transaction over several shards one shard after the other ("+v[0]+"): "+
 				"if one fails, the changes before it stay, and the caller is told so; "+modeOption+"="+allOrNoneMode+", as a parameter of the URI, commits all or none")
@@ -136,8 +137,12 @@ const (
 	unresolved = "302"
 )
 
-// undecided matches the words of the second warning if the commit failed before it was decided: then nothing is committed, ever.
-var undecided = regexp.MustCompile(` failed during transaction (?:record creation|prepare phase);`)
+// phases are the words of the second warning, by the phase in which the commit failed. Before the decision nothing is committed, ever.
+// After it one shard has committed, and the others have not: they do so when the gateway recovers.
+var (
+	undecided = regexp.MustCompile(` failed during transaction (?:record creation|prepare phase);`)
+	decided   = regexp.MustCompile(` failed during resource manager commit;`)
+)
 
 // partlyCommitted is the error of a commit that failed. The gateway warns if a shard has committed all the same, or may.
 func (d *db) partlyCommitted(ctx context.Context, c *conn, failure error) error {
@@ -150,7 +155,7 @@ func (d *db) partlyCommitted(ctx context.Context, c *conn, failure error) error 
 	var answer *serverError
 	lost := errors.As(failure, &answer) && (answer.number == errConnectionLost || answer.number == errUnknown)
 	switch {
-	case partly, err != nil && d.divisible.Load():
+	case partly, decided.MatchString(words), err != nil && d.divisible.Load():
 		return &database.Error{
 			Code: database.Partly, Reason: reasonError, Cause: failure,
 			Message: "the database has committed a part of the change and not all of it, as it lies on several servers; look what is there",

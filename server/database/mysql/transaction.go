@@ -239,12 +239,14 @@ func (t *transaction) write(ctx context.Context, c *call, table *database.Table)
 }
 
 // watch notes an error of a statement. After a deadlock the server has rolled back the whole transaction. After a wait
-// for a lock it may have done so (innodb_rollback_on_timeout). A connection that is lost has no transaction at all.
+// for a lock it may have done so (innodb_rollback_on_timeout), and a gateway has if it allows one shard alone. A connection that is lost
+// has no transaction at all.
 func (t *transaction) watch(err error) error {
 	if err == nil {
 		return nil
 	}
-	t.ended = t.ended || t.conn.lost || database.AsError(err).Code == database.Locked
+	e := database.AsError(err)
+	t.ended = t.ended || t.conn.lost || e.Code == database.Locked || e.Message == oneShardAlone
 	return t.fail(err)
 }
 

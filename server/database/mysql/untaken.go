@@ -64,7 +64,7 @@ func untaken(answer *mysql.MySQLError) *database.Error {
 	case answer.Number == errUnknown && strings.HasPrefix(answer.Message, "table ") && strings.HasSuffix(answer.Message, " not found"):
 		fault, known = database.NoSuchTable, true
 	case answer.Number == errInternal && strings.Contains(answer.Message, "unrecognized prepare statement"):
-		return database.Untaken(database.OtherFault, "the gateway prepares nothing that begins with WITH; SELECT * FROM (WITH …) AS r is taken", withoutWords(answer))
+		return database.Untaken(database.OtherFault, "the gateway prepares nothing that begins with WITH; write SELECT * FROM (WITH …) AS r for tables of one shard, and subqueries for others", withoutWords(answer))
 	}
 	switch {
 	case answer.Number == errUserLimit, answer.Number == errTooManyUserConnections, !known && string(answer.SQLState[:]) != "42000":

@@ -18,9 +18,26 @@ const (
 // condition writes a predicate. If a column is NULL it may be unknown, which WHERE treats as false. Not is written so
 // that unknown becomes true.
 func (w *writer) condition(c database.Condition, around precedence) {
+	if all, ok := c.(database.And); ok {
+		w.join(all, " AND ", "TRUE", precedenceAnd, around == precedenceOperand)
+		return
+	}
+	if fence, ok := c.(database.Fenced); ok {
+		w.fence(fence, around)
+		return
+	}
+	before := w.subqueries
+	w.subqueries = 0
+	w.single(c, around)
+	if w.subqueries > 1 && w.dialect.gathers() {
+		w.tooManySubqueries()
+	}
+	w.subqueries += before
+}
+
+// single writes a predicate that is no list of predicates which must all hold.
+func (w *writer) single(c database.Condition, around precedence) {
 	switch c := c.(type) {
-	case database.And:
-		w.join(c, " AND ", "TRUE", precedenceAnd, around == precedenceOperand)
 	case database.Or:
 		if len(c) < 2 {
 			w.join(c, " OR ", "FALSE", precedenceOperand, around != precedenceTop)
@@ -68,14 +85,34 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.text(")")
 	case database.InRows:
 		w.inRows(c)
-	case database.Fenced:
-		w.text("CASE WHEN ")
-		w.condition(c.Fence, precedenceTop)
-		w.text(" THEN ")
-		w.condition(c.Condition, precedenceTop)
-		w.text(" ELSE FALSE END")
 	default:
 		panic(fmt.Sprintf("sqltext: no such condition: %T", c))
+	}
+}
+
+// fence writes a condition that is asked only of rows that meet another one. A gateway over shards is asked both, if each has subqueries.
+func (w *writer) fence(c database.Fenced, around precedence) {
+	before := *w
+	w.subqueries = 0
+	w.text("CASE WHEN ")
+	w.condition(c.Fence, precedenceTop)
+	w.text(" THEN ")
+	w.condition(c.Condition, precedenceTop)
+	w.text(" ELSE FALSE END")
+	if w.subqueries > 1 && w.dialect.gathers() {
+		*w = before
+		w.condition(database.And{c.Fence, c.Condition}, around)
+		return
+	}
+	w.subqueries += before.subqueries
+}
+
+// tooManySubqueries refuses an expression with several subqueries. vtgate (24) has each shard compute all of it as soon as one of them can
+// be computed there: the others then see the rows of that shard alone.
+func (w *writer) tooManySubqueries() {
+	if w.err == nil {
+		w.err = &database.Error{Code: database.Invalid, Message: "the database keeps these rows on several servers, and does not look for related rows of two kinds in one condition; " +
+			"have one of them in each _any and each _not, or list the ids first and filter by them"}
 	}
 }
 
@@ -184,6 +221,7 @@ func (w *writer) inRows(c database.InRows) {
 		}
 	})
 	w.text(")")
+	w.subqueries++
 }
 
 // gathered asks whether a column has one of the values that rows have for which Exists looks.
@@ -218,4 +256,5 @@ func (w *writer) related(e database.Exists, what func()) {
 			w.text("TRUE")
 		}
 	})
+	w.subqueries++
 }

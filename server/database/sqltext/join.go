@@ -52,13 +52,13 @@ func (w *writer) source(from database.Source) {
 
 // nested writes a source, with joins, within another one: with an alias of its own.
 func (w *writer) nested(joins []*database.Join, write func()) {
-	alias, base, outer, elsewhere := w.alias, w.base, w.outer, w.elsewhere
+	alias, base, outer, elsewhere, subqueries := w.alias, w.base, w.outer, w.elsewhere, w.subqueries
 	w.aliases++
 	w.alias, w.base, w.elsewhere = w.aliases, w.aliases, false
 	w.outer = append(w.outer, base)
 	w.number(joins)
 	write()
-	w.alias, w.base, w.outer, w.elsewhere = alias, base, outer, elsewhere
+	w.alias, w.base, w.outer, w.elsewhere, w.subqueries = alias, base, outer, elsewhere, subqueries
 }
 
 // outside writes about the row in which the present source is nested.

@@ -174,6 +174,8 @@ type writer struct {
 	own *database.Table
 	// elsewhere reports whether the rows of a table of the present source, or of its joins, come from other servers.
 	elsewhere bool
+	// subqueries are those of the expression that is being written.
+	subqueries int
 	err error
 }
 

@@ -104,7 +104,7 @@ func tell(e *database.Error) *ToolError {
 	case database.Unconfirmed:
 		return &ToolError{Code: CodeUnavailable, Message: "the change was made, but the standby that should have it, too, did not confirm it in time, and if the database fails over now, it may be lost; " + withItsKey + "it succeeds once a standby has the change; without a key, read the rows before you try again"}
 	case database.Partly:
-		return &ToolError{Code: CodeUnavailable, Message: "the database keeps these rows on several servers, and not all of them committed the change: a part of it stays, and the journal may lack it; read the rows before you do anything else"}
+		return &ToolError{Code: CodeUnavailable, Message: "the database keeps these rows on several servers, and not all of them committed the change: a part of it stays, the rest may follow, and the journal may tell of other changes than those; read the rows before you do anything else"}
 	}
 	return &ToolError{Code: CodeInternal, Message: "the database could not do this, and nothing was changed; whoever administers the endpoint finds the cause in its log"}
 }
