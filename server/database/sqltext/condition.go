@@ -45,7 +45,7 @@ func (w *writer) single(c database.Condition, around precedence) {
 		}
 		w.either(around != precedenceTop, func() { w.join(c, " OR ", "FALSE", precedenceOperand, false) })
 	case database.Not:
-		w.not(c)
+		w.not(c, around)
 	case database.IsNull:
 		w.column(c.Column)
 		w.text(" IS NULL")
@@ -159,8 +159,14 @@ func (w *writer) join(all []database.Condition, operator, none string, inside pr
 	}
 }
 
-func (w *writer) not(c database.Not) {
+func (w *writer) not(c database.Not, around precedence) {
 	switch inner := c.Condition.(type) {
+	case database.And, database.Or:
+		if w.elsewhere {
+			w.condition(denied(inner), around)
+			return
+		}
+		w.isNotTrue(inner)
 	case database.IsNull:
 		w.column(inner.Column)
 		w.text(" IS NOT NULL")
@@ -168,10 +174,32 @@ func (w *writer) not(c database.Not) {
 		w.text("NOT ")
 		w.condition(inner, precedenceOperand)
 	default:
-		w.text("(")
-		w.condition(inner, precedenceTop)
-		w.text(") IS NOT TRUE")
+		w.isNotTrue(inner)
 	}
+}
+
+func (w *writer) isNotTrue(c database.Condition) {
+	w.text("(")
+	w.condition(c, precedenceTop)
+	w.text(") IS NOT TRUE")
+}
+
+// denied is the denial of conditions that all must hold, or of which one must, for rows from other servers. Spider (10.11) asks these for
+// what it can write of conditions that all must hold, and leaves the others out: that asks for more rows than it should, and within a NOT
+// for fewer.
+func denied(c database.Condition) database.Condition {
+	parts, all := c.(database.And)
+	if !all {
+		parts = database.And(c.(database.Or))
+	}
+	denials := make([]database.Condition, len(parts))
+	for i, part := range parts {
+		denials[i] = database.Not{Condition: part}
+	}
+	if all {
+		return database.Or(denials)
+	}
+	return database.And(denials)
 }
 
 func (w *writer) match(m database.Match) {
