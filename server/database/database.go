@@ -168,6 +168,9 @@ const (
 	// Unready: the table has no data to read now: an administrator must fill it (a materialized view), or the server or the files that
 	// have its rows cannot be read. Message is fit for the caller.
 	Unready Code = "unready"
+	// Undivided: no part of the transaction can be undone alone, as it has read or changed a table whose storage engine has no
+	// savepoints. Nothing failed: the transaction can go on as a whole. Message is fit for the caller.
+	Undivided Code = "undivided"
 	// Full: the database has no room left for the write.
 	Full Code = "full"
 	// Uncertain: the connection broke while the transaction was being committed; nobody knows whether it was.

@@ -21,7 +21,7 @@ type Tx interface {
 	// Execute runs a statement that an administrator declared and returns how many rows it is about.
 	Execute(ctx context.Context, statement *Declared) (int64, error)
 	// Savepoint runs do. If do returns an error, Savepoint undoes what do did and returns that error; the transaction
-	// can go on.
+	// can go on. So it can if the error's code is Undivided: then do was not run.
 	Savepoint(ctx context.Context, do func() error) error
 	// Run runs the statements of a batch, in as few round trips as the engine can, and ends with the first error.
 	Run(ctx context.Context, batch *Batch) error

@@ -104,6 +104,56 @@ create view named as select id, name, old from item`)
 	}
 }
 
+// What a row policy reads along may have no savepoints: a part of a call cannot be undone then, and all of it can.
+func TestChangesBehindAPolicyThatReadsTablesOfOtherServers(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			if !engine.Remote {
+				t.Skip("its tables have their rows themselves")
+			}
+			t.Parallel()
+			database, plain := engine.Open(t, "create table guest (id int primary key, tier varchar(10));\ninsert into guest values (1, 'emea'), (2, 'apac')")
+			if _, err := plain.Exec("create table note (id int primary key, guest_id int, body varchar(20) unique)"); err != nil {
+				t.Fatal(err)
+			}
+			models := []contract.Model{{Name: "guest", Table: "guest", Expose: true}, {Name: "note", Table: "note", Expose: true,
+				Relations:   []contract.Relation{{Name: "guest", Columns: []string{"guest_id"}, Model: "guest"}},
+				RowPolicies: []contract.RowPolicy{{Name: "own", Everyone: true, Filters: []contract.Filter{{Field: "guest__tier", TokenAttribute: "region"}}}}}}
+			s := &suite{engine, harness.Serve(t, database, models, tokens(), withAudit), plain}
+			bodies := func(t *testing.T, ids string) {
+				t.Helper()
+				want(t, s.ok(t, "clerk", "list_note", `{"order_by":["id"],"fields":["body"]}`), ids, "results")
+			}
+			s.check(t, "a bulk of several items works", func(t *testing.T) {
+				want(t, s.ok(t, "clerk", "bulk_note", `{"operation":"create","items":[{"data":{"id":1,"guest_id":1,"body":"a"}},{"data":{"id":2,"guest_id":1,"body":"b"}},{"data":{"id":3,"guest_id":1,"body":"c"}}]}`), `3`, "success_count")
+				bodies(t, `[{"id":1,"body":"a"},{"id":2,"body":"b"},{"id":3,"body":"c"}]`)
+			})
+			s.check(t, "an item that fails ends it, and the answer says why", func(t *testing.T) {
+				failed := s.fails(t, "clerk", "bulk_note", `{"operation":"create","items":[{"data":{"id":4,"guest_id":1,"body":"d"}},{"data":{"id":5,"guest_id":1,"body":"a"}},{"data":{"id":6,"guest_id":1,"body":"f"}}]}`, "validation_error")
+				want(t, failed, `0`, "success_count")
+				for part, words := range map[string]string{"error": "nothing was changed; item 1: ", "notice": "the database can undo no item alone"} {
+					if told := fmt.Sprint(failed[part]); !strings.Contains(told, words) {
+						t.Errorf("%s is %q, want %q in it", part, told, words)
+					}
+				}
+				bodies(t, `[{"id":1,"body":"a"},{"id":2,"body":"b"},{"id":3,"body":"c"}]`)
+			})
+			s.check(t, "undo takes several changes back", func(t *testing.T) {
+				deleted := s.ok(t, "clerk", "action_note", `{"action":"delete_selected","ids":[1,2,3],"confirm":true}`)
+				bodies(t, `[]`)
+				s.ok(t, "clerk", "undo", fmt.Sprintf(`{"call":%q}`, deleted["call"]))
+				bodies(t, `[{"id":1,"body":"a"},{"id":2,"body":"b"},{"id":3,"body":"c"}]`)
+			})
+			s.check(t, "undo takes back what changes of rows come to", func(t *testing.T) {
+				changed := s.ok(t, "clerk", "transact", `{"steps":[{"tool":"update_note","arguments":{"id":1,"data":{"body":"x"}}},{"tool":"update_note","arguments":{"id":1,"data":{"body":"y"}}},{"tool":"update_note","arguments":{"id":2,"data":{"body":"x"}}}]}`)
+				bodies(t, `[{"id":1,"body":"y"},{"id":2,"body":"x"},{"id":3,"body":"c"}]`)
+				s.ok(t, "clerk", "undo", fmt.Sprintf(`{"call":%q}`, changed["call"]))
+				bodies(t, `[{"id":1,"body":"a"},{"id":2,"body":"b"},{"id":3,"body":"c"}]`)
+			})
+		})
+	}
+}
+
 // An endpoint starts while a server behind a table is away: what lies elsewhere is served, with its foreign keys.
 func TestAServerBehindATableIsAway(t *testing.T) {
 	for _, engine := range allEngines() {

@@ -32,6 +32,7 @@ const (
 	errTooManyUserConnections   = 1203
 	errLockWaitTimeout          = 1205
 	errDeadlock                 = 1213
+	errNotImplemented           = 1178 // a storage engine lacks what the statement needs
 	errNoSuchRoutineOrSavepoint = 1305
 	errForeignKeyChild          = 1216
 	errForeignKeyParent         = 1217

@@ -258,7 +258,7 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 	t.depth++
 	defer func() { t.depth-- }()
 	name := "s" + strconv.Itoa(t.depth)
-	if err := t.exec(ctx, "SAVEPOINT "+name); err != nil {
+	if err := t.divide(ctx, name); err != nil {
 		return err
 	}
 	err := do()
@@ -276,6 +276,25 @@ func (t *transaction) Savepoint(ctx context.Context, do func() error) error {
 		t.ended = true
 	}
 	return err
+}
+
+// divide begins a part that can be undone alone. A server refuses that as soon as a table of the transaction has a storage engine
+// without savepoints (Spider), if only to be read; what was done so far stays as it is.
+func (t *transaction) divide(ctx context.Context, name string) error {
+	limited, cancel := t.db.limit(ctx)
+	defer cancel()
+	err := t.conn.exec(limited, "SAVEPOINT "+name)
+	switch number(err) {
+	case errNotImplemented, errNotSupported:
+		return &database.Error{
+			Code: database.Undivided, Reason: reasonError, Cause: wordless(err),
+			Message: "the database can undo no part of this call alone, as rows of a table without savepoints are read along, and nothing was changed; make one change in each call",
+		}
+	}
+	if err != nil {
+		return t.watch(t.db.statementError(ctx, limited, err, nil))
+	}
+	return nil
 }
 
 func (t *transaction) exec(ctx context.Context, sql string) error {

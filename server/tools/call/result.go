@@ -81,7 +81,7 @@ func tell(e *database.Error) *ToolError {
 		return &ToolError{Code: CodeUnavailable, Message: "the call was cancelled, and nothing was changed; call again if it is still wanted"}
 	case database.Changed:
 		return &ToolError{Code: CodeUnavailable, Message: "the table has just changed; try again in a few seconds"}
-	case database.Invalid:
+	case database.Invalid, database.Undivided:
 		return &ToolError{Code: CodeInvalidArgument, Message: e.Message}
 	case database.Violated:
 		return RuleNotMet(e.Violation)

@@ -53,8 +53,8 @@ func (u *undoing) run(entries []*undoEntry) error {
 		return err
 	}
 	if len(net) < len(entries) {
-		err := write.Savepoint(&u.call.Request, u.tx, func() error { return u.takeBack(net) })
-		if err == nil || !refusesChange(err) {
+		undone, err := write.Attempt(&u.call.Request, u.tx, func() error { return u.takeBack(net) })
+		if err == nil || !undone || !refusesChange(err) {
 			return err
 		}
 		u.changes, u.parts, u.size, u.notice = []undoneChange{}, nil, 0, ""
@@ -81,11 +81,11 @@ func (u *undoing) takeBack(entries []*undoEntry) error {
 				left = append(left, e)
 				continue
 			}
-			err := write.Savepoint(&u.call.Request, u.tx, func() error { return u.reverse(e, row) })
+			undone, err := write.Attempt(&u.call.Request, u.tx, func() error { return u.reverse(e, row) })
 			switch {
 			case err == nil:
 				row.done++
-			case !refusesChange(err):
+			case !undone || !refusesChange(err):
 				return err
 			default:
 				left = append(left, e)

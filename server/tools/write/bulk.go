@@ -94,6 +94,10 @@ type bulkError struct {
 	*call.ToolError
 }
 
+// nothingKept tells why a bulk that need not be all or nothing was.
+const nothingKept = "the other items were undone, too, and later ones not tried: rows of a table without savepoints are read along, so the database can undo no item alone; " +
+	"mend that item or leave it out, and send the others again"
+
 // bulkRun is a bulk on its way.
 type bulkRun struct {
 	call      *call.Call
@@ -101,6 +105,8 @@ type bulkRun struct {
 	atomic    bool
 	items     []bulkItem
 	results   bulkResults
+	// undivided reports that an item failed that the database could not undo alone, so that no item is kept.
+	undivided bool
 	// along are the rows that went with the rows of earlier items, by KeyOf: an item that names one is done.
 	along map[string]json.RawMessage
 }
@@ -131,6 +137,7 @@ func bulk(c *call.Call, a *bulkArguments) ([]byte, error) {
 func (b *bulkRun) restart() {
 	b.results = bulkResults{Success: []bulkSuccess{}, Errors: []bulkError{}}
 	b.along = map[string]json.RawMessage{}
+	b.undivided = false
 }
 
 // run writes the items in a transaction, and all of them again if others got in its way. With check, constraints are
@@ -166,11 +173,11 @@ func (b *bulkRun) writeItem(w *Writer, i int, check bool) error {
 		}
 		return err
 	}
-	var err error
+	undone, err := false, error(nil)
 	if b.atomic {
 		err = attempt()
 	} else {
-		err = Savepoint(w.Req, w.Tx, attempt)
+		undone, err = Attempt(w.Req, w.Tx, attempt)
 	}
 	if err == nil {
 		b.results.Success = append(b.results.Success, success)
@@ -181,11 +188,12 @@ func (b *bulkRun) writeItem(w *Writer, i int, check bool) error {
 		return err
 	}
 	b.fail(i, told)
-	if b.atomic {
-		b.results.Success = []bulkSuccess{}
-		return errNothingKept
+	if undone {
+		return nil
 	}
-	return nil
+	b.undivided = !b.atomic
+	b.results.Success = []bulkSuccess{}
+	return errNothingKept
 }
 
 // perform writes one item, adds its result to success, and returns what a deletion took along.
@@ -275,9 +283,12 @@ func (b *bulkRun) answer() ([]byte, error) {
 		a.Call = b.call.RecordedAs()
 		return json.Marshal(a)
 	}
-	first := b.results.Errors[0]
-	a.Code = first.Code
-	a.Error = fmt.Sprintf("nothing was changed; item %d: %s", first.Index, first.Message)
+	why := b.results.Errors[0]
+	if b.undivided {
+		why, a.Notice = b.results.Errors[a.ErrorCount-1], nothingKept
+	}
+	a.Code = why.Code
+	a.Error = fmt.Sprintf("nothing was changed; item %d: %s", why.Index, why.Message)
 	payload, err := json.Marshal(a)
 	if err != nil {
 		return nil, err

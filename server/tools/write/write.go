@@ -93,6 +93,20 @@ func Savepoint(req *call.Request, tx database.Tx, do func() error) error {
 	return err
 }
 
+// Attempt is Savepoint on tables that may have none: there it runs do as it is. It reports whether an error's changes are undone; if
+// not, the transaction must end with that error.
+func Attempt(req *call.Request, tx database.Tx, do func() error) (undone bool, err error) {
+	ran := false
+	err = Savepoint(req, tx, func() error {
+		ran = true
+		return do()
+	})
+	if err != nil && !ran && database.AsError(err).Code == database.Undivided {
+		return false, do()
+	}
+	return true, err
+}
+
 // LockedRow reads and locks the row that meets a condition, as get_ shows it. Row-level security of the database may show a
 // row that it does not let its user change or lock.
 func (w *Writer) LockedRow(scope access.Scope, where database.Condition) (json.RawMessage, error) {
