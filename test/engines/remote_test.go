@@ -1,7 +1,9 @@
 package engines
 
 import (
+	"database/sql"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -192,5 +194,91 @@ func TestAServerBehindATableIsAway(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A server behind a table does not have it as the server in front says, or does not let its user see it.
+func TestAServerBehindATableLacksSomething(t *testing.T) {
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			if !engine.Remote {
+				t.Skip("its tables have their rows themselves")
+			}
+			t.Parallel()
+			database, plain := engine.Open(t, `create table well (id int primary key, name varchar(10));
+create table gone (id int primary key);
+create table thin (id int primary key, name varchar(10));
+create table closed (id int primary key)`)
+			there := lessThan(t, engine, plain)
+			var models []contract.Model
+			for _, name := range []string{"well", "gone", "thin", "closed", "never"} {
+				models = append(models, contract.Model{Name: name, Table: name, Expose: true})
+			}
+			models[0].Reports = []contract.Report{{Name: "names", Statement: "select t.name from thin t"}}
+			s := &suite{engine, harness.Serve(t, database, models, tokens()), plain}
+			for _, name := range []string{"well", "gone", "thin", "closed"} {
+				s.ok(t, "root", "list_"+name, `{}`)
+			}
+			there()
+			tells := func(words string, calls ...string) {
+				s.check(t, words, func(t *testing.T) {
+					for _, call := range calls {
+						tool, arguments, _ := strings.Cut(call, " ")
+						message := fmt.Sprint(s.fails(t, "root", tool, arguments, "unavailable")["error"])
+						if !strings.Contains(message, words) || strings.Contains(message, "mcp_test") {
+							t.Errorf("%s: got %s", call, message)
+						}
+					}
+				})
+			}
+			tells("has no such table, or not all of its columns", "list_gone {}", "list_never {}", "list_thin {}", `aggregate_gone {"measures":{"n":{"count":"*"}}}`, `report_well {"report":"names"}`)
+			tells("does not allow this to the user as whom it is asked", "list_closed {}")
+			s.check(t, "a change of the table in front is told as one", func(t *testing.T) {
+				if _, err := plain.Exec("alter table well drop column name"); err != nil {
+					t.Fatal(err)
+				}
+				if message := fmt.Sprint(s.fails(t, "root", "list_well", `{}`, "unavailable")["error"]); !strings.Contains(message, "the table has just changed") {
+					t.Errorf("got %s", message)
+				}
+			})
+			s.check(t, "an endpoint that starts then serves the others", func(t *testing.T) {
+				later := &suite{engine, harness.Serve(t, database, models, tokens()), plain}
+				later.ok(t, "root", "list_well", `{}`)
+				later.fails(t, "root", "list_gone", `{}`, "unavailable")
+			})
+		})
+	}
+}
+
+// lessThan has the table closed shown as a user who may read it alone, and a table never that is not there. It returns what takes
+// something away behind the tables.
+func lessThan(t *testing.T, engine harness.Engine, plain *sql.DB) (takeAway func()) {
+	t.Helper()
+	var name string
+	if err := plain.QueryRow("select database()").Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	where, err := url.Parse(engine.Behind[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, behind := harness.On(t, engine.Behind[0]+name, "select 1")
+	run := func(on *sql.DB, statements ...string) {
+		for _, statement := range statements {
+			if _, err := on.Exec(strings.ReplaceAll(statement, "NAME", name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	run(behind, "create user NAME identified by 'NAME'", "grant select on NAME.closed to NAME")
+	run(plain, fmt.Sprintf("create server NAME_less foreign data wrapper mysql options (host '%s', port %s, user 'NAME', password 'NAME', database 'NAME')", where.Hostname(), where.Port()),
+		"drop table closed", `create table closed (id int primary key) engine = spider comment = 'wrapper "mysql", table "closed", srv "NAME_less"'`,
+		`create table never (id int primary key) engine = spider comment = 'wrapper "mysql", table "none", srv "NAME_0"'`)
+	t.Cleanup(func() {
+		run(plain, "drop server NAME_less")
+		run(behind, "drop user NAME")
+	})
+	return func() {
+		run(behind, "drop table gone", "alter table thin drop column name", "revoke select on NAME.closed from NAME")
 	}
 }

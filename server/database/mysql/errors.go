@@ -159,11 +159,6 @@ func isUnsupported(err error) bool {
 	return errors.As(err, &answer) && answer.Number == errUnknown && strings.Contains(answer.Message, ": unsupported: ")
 }
 
-// isBehindAway reports whether an error says that a server that has rows of a table cannot be reached (Spider).
-func isBehindAway(err error) bool {
-	return number(err) == errBehindAway || number(err) == errBehindGone
-}
-
 // isReadOnly reports whether a server takes no writes at all: it is, or has become, a replica of another server.
 func isReadOnly(answer *mysql.MySQLError) bool {
 	switch answer.Number {
@@ -228,6 +223,8 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 		e.Code, e.Message = database.Invalid, "the database would divide by a value that is zero"
 	case errBehindAway, errBehindGone:
 		e.Code, e.Message = database.Unready, "a server that has rows of a table cannot be reached, and nothing was changed; try again in a few seconds"
+	case errBehindMissing:
+		e.Code, e.Message = database.Unready, missingBehind
 	case errShutdown, errNotReady, errKilledMariaDB, errKilledMySQL, errIdleTooLong, errConnectionGone, errConnectionLost:
 		e.Code, e.Reason, e.Message = database.Unreachable, contract.ReasonUnreachable, "the database is shutting down or restarting"
 	}

@@ -122,4 +122,5 @@ const (
 	errTryAgain                 = 8022  // TiDB
 	errWriteConflict            = 9007  // TiDB
 	errBehindGone               = 12701 // Spider
+	errBehindMissing            = 12702
 )

@@ -54,7 +54,7 @@ func (d *db) readReport(ctx context.Context, connection *conn, report *database.
 		return connection.result(limited, c.SQL.Text, c.Args, read)
 	})
 	if err != nil {
-		return out, database.Reported{}, d.statementError(ctx, limited, err, nil)
+		return out, database.Reported{}, d.askedError(ctx, limited, connection, c.SQL.Text, err, nil)
 	}
 	return extended, reported, nil
 }

@@ -79,7 +79,7 @@ func (d *db) readPage(ctx context.Context, connection *conn, plan *database.Sele
 		return connection.query(limited, c.SQL.Select, c.Args[c.SQL.SelectFrom:], row)
 	})
 	if err != nil {
-		return out, nothing, d.statementError(ctx, limited, err, nil)
+		return out, nothing, d.askedError(ctx, limited, connection, c.SQL.Select, err, nil)
 	}
 	return extended, page, nil
 }
@@ -102,7 +102,7 @@ func (d *db) count(ctx context.Context, connection *conn, plan *database.Select,
 		}
 	}
 	if err != nil {
-		return d.statementError(ctx, limited, err, nil)
+		return d.askedError(ctx, limited, connection, sql, err, nil)
 	}
 	if plan.Total == database.TotalCapped && page.Total > plan.Cap() {
 		page.Total, page.Precision = plan.Cap(), database.TotalIsAtLeast

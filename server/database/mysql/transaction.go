@@ -168,7 +168,7 @@ func (t *transaction) returned(ctx context.Context, c *call, table *database.Tab
 		return true
 	})
 	if err != nil {
-		return out, t.watch(t.db.statementError(ctx, limited, err, table))
+		return out, t.watch(t.db.askedError(ctx, limited, t.conn, c.SQL.Text, err, table))
 	}
 	return extended, nil
 }
@@ -233,7 +233,7 @@ func (t *transaction) write(ctx context.Context, c *call, table *database.Table)
 	defer cancel()
 	result, err := t.conn.write(limited, c.SQL.Text, c.Args)
 	if err != nil {
-		return nil, t.watch(t.db.statementError(ctx, limited, err, table))
+		return nil, t.watch(t.db.askedError(ctx, limited, t.conn, c.SQL.Text, err, table))
 	}
 	return result, nil
 }
