@@ -106,6 +106,62 @@ create view named as select id, name, old from item`)
 	}
 }
 
+// The servers behind a table are asked in the table's character set, which may lack characters of a column.
+func TestTextsThatTheirTablesCharacterSetLacks(t *testing.T) {
+	const columns = `(code varchar(20) character set utf8mb4, id int, wide varchar(20) character set utf8mb4, kind enum('ж', 'x') character set utf8mb4,
+doc text character set utf8mb4, plain varchar(20) character set ascii, west varchar(20) character set latin1, primary key (code, id))`
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			if !engine.Remote {
+				t.Skip("its tables have their rows themselves")
+			}
+			t.Parallel()
+			database, plain := engine.Open(t, "create table other (id int primary key)")
+			name := nameOf(t, plain)
+			harness.On(t, engine.Behind[0]+name, "create table narrow "+columns+";\ninsert into narrow values ('c', 1, 'жé', 'ж', 'ж', 'plain', 'é')")
+			var models []contract.Model
+			for _, set := range []string{"latin1", "utf8mb3", "utf8mb4"} {
+				if _, err := plain.Exec(fmt.Sprintf(`create table %s %s engine = spider default charset = %s comment = 'wrapper "mysql", table "narrow", srv "%s_0"'`, set, columns, set, name)); err != nil {
+					t.Fatal(err)
+				}
+				models = append(models, contract.Model{Name: set, Table: set, Expose: true})
+			}
+			if _, err := plain.Exec("create view seen as select id, wide, west from latin1"); err != nil {
+				t.Fatal(err)
+			}
+			models = append(models, contract.Model{Name: "seen", Table: "seen", Expose: true, Key: []string{"id"}})
+			s := &suite{engine, harness.Serve(t, database, models, tokens()), plain}
+			s.check(t, "they are left out, and the status says so", func(t *testing.T) {
+				want(t, s.ok(t, "root", "list_latin1", `{}`), `[{"id":1,"plain":"plain","west":"é"}]`, "results")
+				want(t, s.ok(t, "root", "list_seen", `{}`), `[{"id":1,"west":"é"}]`, "results")
+				want(t, s.ok(t, "root", "list_utf8mb3", `{}`), `[{"id":1,"plain":"plain","west":"é"}]`, "results")
+				notes := s.endpoint.Status().Database.Notes
+				for _, column := range []string{"latin1.wide", "latin1.kind", "latin1.doc", "latin1.code", "seen.wide", "utf8mb3.wide"} {
+					if !strings.Contains(notes, column+" is left out, as some of its characters would be answered as ?") {
+						t.Errorf("%s: the notes are %q", column, notes)
+					}
+				}
+			})
+			s.check(t, "what the table's character set has stays, and is found", func(t *testing.T) {
+				want(t, s.ok(t, "root", "list_latin1", `{"filters":{"west":"é"},"fields":["id"]}`), `[{"id":1}]`, "results")
+				want(t, s.ok(t, "root", "list_utf8mb4", `{"filters":{"wide":"жé","west":"é"},"fields":["wide","kind","doc"]}`), `[{"pk":"c,1","wide":"жé","kind":"ж","doc":"ж"}]`, "results")
+			})
+			s.check(t, "a part of a key is no key", func(t *testing.T) {
+				s.fails(t, "root", "get_latin1", `{"id":1}`, "permission_denied")
+			})
+		})
+	}
+}
+
+// nameOf is the name of a client's database.
+func nameOf(t *testing.T, plain *sql.DB) (name string) {
+	t.Helper()
+	if err := plain.QueryRow("select database()").Scan(&name); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 // What a row policy reads along may have no savepoints: a part of a call cannot be undone then, and all of it can.
 func TestChangesBehindAPolicyThatReadsTablesOfOtherServers(t *testing.T) {
 	for _, engine := range allEngines() {
@@ -254,10 +310,7 @@ create table closed (id int primary key)`)
 // something away behind the tables.
 func lessThan(t *testing.T, engine harness.Engine, plain *sql.DB) (takeAway func()) {
 	t.Helper()
-	var name string
-	if err := plain.QueryRow("select database()").Scan(&name); err != nil {
-		t.Fatal(err)
-	}
+	name := nameOf(t, plain)
 	where, err := url.Parse(engine.Behind[0])
 	if err != nil {
 		t.Fatal(err)

@@ -45,8 +45,8 @@ type introspection struct {
 	// told are the names that schemas have in the server's answers, with the names by which they were asked for.
 	told   map[string]string
 	tables map[tableName]*database.Table
-	// mixed are the tables that mix up their texts of other character sets than their own, which stands here.
-	mixed map[*database.Table]string
+	// sets are the character sets of tables whose rows lie elsewhere.
+	sets map[*database.Table]*elsewhereSets
 	// numbers are columns that are in a foreign key or counted up. They stay numbers, whatever their type suggests.
 	numbers map[*database.Column]bool
 	// spread reports whether the rows of a table lie on several shards, and divisible whether a transaction over them may be committed in
@@ -72,7 +72,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		s.SearchPath = []string{c.database}
 	}
 	i := &introspection{conn: c, schemas: s.SearchPath, told: map[string]string{}, ruleless: map[tableName]bool{},
-		tables: map[tableName]*database.Table{}, mixed: map[*database.Table]string{}, numbers: map[*database.Column]bool{}}
+		tables: map[tableName]*database.Table{}, sets: map[*database.Table]*elsewhereSets{}, numbers: map[*database.Column]bool{}}
 	for _, own := range sqltext.OwnTables(&d.settings) {
 		if in := own.Named(&d.settings).Schema; in != "" && !slices.Contains(i.schemas, in) {
 			i.schemas = append(slices.Clone(i.schemas), in)
@@ -196,9 +196,7 @@ func (i *introspection) readTables(ctx context.Context) error {
 		}
 		if t.Elsewhere = v[4] == "YES" && v[5] != "YES"; t.Elsewhere {
 			t.Comment = "" // how the other servers are reached
-			if strings.Contains(v[7], "partitioned") {
-				i.mixed[t] = characterSet(v[6])
-			}
+			i.readElsewhere(t, v[6], v[7])
 		}
 		t.InsertReturns = i.conn.mariaDB && t.Kind == database.BaseTable // no trigger after it may change its table
 		i.tables[tableName{schema, v[1]}] = t
@@ -226,11 +224,7 @@ func (i *introspection) readViews(ctx context.Context) error {
 			for _, source := range sources {
 				view.Writable = view.Writable && source.Writable
 				view.Elsewhere = view.Elsewhere || source.Elsewhere
-				if set, ok := i.mixed[source]; ok && i.mixed[view] == "" {
-					i.mixed[view] = set
-				} else if ok && i.mixed[view] != set {
-					i.mixed[view] = "several"
-				}
+				i.addSets(view, source)
 			}
 		}
 	}
@@ -241,12 +235,10 @@ func (i *introspection) readTriggers(ctx context.Context) error {
 	return i.each(ctx, triggersQuery, func(t *database.Table, _ []string) { t.InsertTrigger = true })
 }
 
-// readColumns finds the columns. One is left out if its values cannot be relied on: MariaDB reads a text in another character set than
-// the table's into one place for all partitions (10.11 with Spider).
+// readColumns finds the columns. One is left out if its values cannot be relied on.
 func (i *introspection) readColumns(ctx context.Context) error {
 	return i.each(ctx, columnsQuery, func(t *database.Table, v []string) {
-		if own := i.mixed[t]; own != "" && strings.HasSuffix(v[6], "text") && characterSet(v[12]) != own {
-			i.notes = append(i.notes, "the column "+t.String()+"."+v[0]+" is left out, as the database may give a row the text of another one: its character set is not that of its table, whose rows lie on several servers")
+		if i.leavesOut(t, v[0], v[6], v[12]) {
 			return
 		}
 		c := &database.Column{Name: v[0], Nullable: v[1] == "YES", Comment: v[5]}
@@ -275,12 +267,6 @@ func (i *introspection) readColumns(ctx context.Context) error {
 		t.InsertReturns = t.InsertReturns && c.Privileges.Has(database.MaySelect|database.MayInsert)
 		t.Columns = append(t.Columns, c)
 	})
-}
-
-// characterSet is the character set of a collation.
-func characterSet(collation string) string {
-	set, _, _ := strings.Cut(collation, "_")
-	return set
 }
 
 // sortedLength is how many characters of a value are certainly sorted: the setting max_sort_length is 1,024 bytes, and a character
@@ -324,7 +310,7 @@ func (i *introspection) readKeys(ctx context.Context) error {
 	for _, x := range all {
 		x.table.Constraints = append(x.table.Constraints, database.Constraint{Name: x.name, Columns: x.columns})
 		switch {
-		case x.name == primaryKey:
+		case x.name == primaryKey && x.whole:
 			x.table.PrimaryKey = x.columns
 			if len(x.columns) == 1 {
 				i.numbers[x.columns[0]] = true
