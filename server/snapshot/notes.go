@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/catalog"
+	"github.com/mcp-admin/mcp-admin-operator/server/tools/call"
 )
 
 // missing says why a served model has fewer tools than there are, unless its exposure's own operations are the only reason.
@@ -26,6 +27,9 @@ func missing(m *catalog.Model, tools []string) []string {
 		if !slices.Contains(tools, operation+"_"+m.Name) {
 			notes = append(notes, fmt.Sprintf("spec.operations lists %s, which this model cannot offer.", operation))
 		}
+	}
+	for _, name := range call.UnfitActions(m) {
+		notes = append(notes, fmt.Sprintf("spec.actions lists %s, which this model cannot offer.", name))
 	}
 	return notes
 }

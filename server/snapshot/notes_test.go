@@ -61,6 +61,12 @@ func TestTheStatusSaysWhyAModelHasFewerTools(t *testing.T) {
 			map[string]string{"book": "database.access is ReadOnly"}},
 		"for the audit table": {func(_ *contract.Config, s *database.Schema) { s.Audit, s.AuditProblem = nil, "it is not there" },
 			map[string]string{"book": "audit table cannot be used"}},
+		"for an action that it cannot have": {func(c *contract.Config, _ *database.Schema) {
+			for i := range c.Models {
+				c.Models[i].Actions = []contract.Action{{Name: "mark", Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "name", Source: "Value", Value: "x"}}}}}
+			}
+			c.Models[1].Actions, c.Models[5].Actions = nil, nil // the server's own tables
+		}, map[string]string{"book": "", "relic": "spec.actions lists mark, which this model cannot offer.", "price": "spec.actions lists mark"}},
 		"for an operation that it cannot have": {func(c *contract.Config, _ *database.Schema) { c.Models[4].Operations = []string{"list", "create"} },
 			map[string]string{"shelves": "spec.operations lists create"}},
 	} {

@@ -63,7 +63,8 @@ create view named as select id, name, old from item`)
 			if _, err := plain.Exec("create table note (id int primary key, item_id int, body varchar(20)) comment 'What is to do.'"); err != nil {
 				t.Fatal(err)
 			}
-			models := []contract.Model{{Name: "item", Table: "item", Expose: true}, {Name: "pairs", Table: "pairs", Expose: true, Key: []string{"id"}}, {Name: "named", Table: "named", Expose: true, Key: []string{"id"}},
+			rename := contract.Action{Name: "rename", Update: &contract.UpdateAction{Set: []contract.ActionAssignment{{Field: "name", Source: contract.SourceValue, Value: "x"}}}}
+			models := []contract.Model{{Name: "item", Table: "item", Expose: true, Actions: []contract.Action{rename}}, {Name: "pairs", Table: "pairs", Expose: true, Key: []string{"id"}}, {Name: "named", Table: "named", Expose: true, Key: []string{"id"}},
 				{Name: "note", Table: "note", Expose: true, Relations: []contract.Relation{{Name: "item", Columns: []string{"item_id"}, Model: "item"}}}}
 			s := &suite{engine, harness.Serve(t, database, models, tokens(), withAudit), plain}
 			s.check(t, "a table's comment is told if it is not a connection", func(t *testing.T) {
@@ -87,13 +88,18 @@ create view named as select id, name, old from item`)
 				want(t, s.ok(t, "root", "list_item", `{"filters":{"note_by_item__none":{}},"fields":["id"]}`), `[{"id":1},{"id":3}]`, "results")
 			})
 			s.check(t, "they are read-only, and the status says why", func(t *testing.T) {
-				text, _ := s.endpoint.Call(secret("root"), "create_item", `{"data":{"id":4,"name":"four"}}`)
-				if !strings.Contains(text, "create is not offered for item") {
-					t.Errorf("got %s", text)
+				for tool, arguments := range map[string]string{"create": `{"data":{"id":4,"name":"four"}}`, "action": `{"action":"rename","ids":[1]}`} {
+					text, _ := s.endpoint.Call(secret("root"), tool+"_item", arguments)
+					if !strings.Contains(text, tool+" is not offered for item: its table is only read here, as the database could not undo a change of it") {
+						t.Errorf("got %s", text)
+					}
 				}
 				for _, m := range s.endpoint.Status().Models {
-					if notes := strings.Join(m.Notes, " "); (m.Name == "item") != strings.Contains(notes, "no savepoints") {
-						t.Errorf("%s: the notes are %s", m.Name, notes)
+					notes := strings.Join(m.Notes, " ")
+					for _, words := range []string{"no savepoints", "spec.actions lists rename, which this model cannot offer."} {
+						if (m.Name == "item") != strings.Contains(notes, words) {
+							t.Errorf("%s: the notes are %s", m.Name, notes)
+						}
 					}
 				}
 			})

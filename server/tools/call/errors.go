@@ -99,15 +99,25 @@ func (req *Request) notOffered(m *catalog.Model) error {
 	return Failf(CodePermissionDenied, "%s is not offered for %s%s; its tools are %s", req.Op.Name, m.Name, req.whyNoWrites(m), req.offeredNames(m))
 }
 
-// whyNoWrites says that nobody may write, and what changes that; "" if the endpoint does not only read.
+// whyNoWrites says that nobody may write, and what changes that; "" if neither the endpoint nor the table is only read.
 func (req *Request) whyNoWrites(m *catalog.Model) string {
-	if !req.Catalog.ReadOnly() || !m.Served() || !req.Op.Writes() || req.Op.OfferedFor(req.Catalog, m) {
+	switch {
+	case !m.Served() || !req.Op.Writes() || req.Op.OfferedFor(req.Catalog, m):
 		return ""
-	}
-	if req.Catalog.NeverWrites() {
+	case !req.Catalog.ReadOnly():
+		return whyOnlyRead(m)
+	case req.Catalog.NeverWrites():
 		return ": nothing in the endpoint's database can be written"
 	}
 	return ": the endpoint only reads its database; who runs it can let it write (spec.database.access: ReadWrite, or mcp-admin dev --write)"
+}
+
+// whyOnlyRead says that a table's storage engine does not let a change be undone; "" if it does. It names no table.
+func whyOnlyRead(m *catalog.Model) string {
+	if m.Table.Writable || m.Table.Kind != database.BaseTable {
+		return ""
+	}
+	return ": its table is only read here, as the database could not undo a change of it"
 }
 
 // ModelWithheld is the error for a registered model that cannot be served at present. It gives no reason, which may name what

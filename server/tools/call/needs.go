@@ -100,6 +100,16 @@ func actionFits(c *catalog.Catalog, m *catalog.Model, a *catalog.Action) bool {
 	return canUpdate(c, m)
 }
 
+// UnfitActions are the names of the model's declared actions that nobody can run, as its table or the endpoint does not allow them.
+func UnfitActions(m *catalog.Model) (names []string) {
+	for _, a := range m.Actions {
+		if !actionFits(m.Catalog(), m, a) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
 // ActionsOf are the actions that the scope's token may run.
 func ActionsOf(c *catalog.Catalog, scope access.Scope) []*catalog.Action {
 	m := scope.Model()
