@@ -40,6 +40,7 @@ func (m *Model) chooseFields() *problem {
 	var unreadable []string
 	for _, f := range m.all {
 		f.ReadOnly = readOnly[f] || f.Column.Generated || !f.Column.Privileges.Has(database.MayInsert) && !f.Column.Privileges.Has(database.MayUpdate)
+		f.Restorable = f.Column.Restorable && !readOnly[f]
 		f.Secret = LooksSecret(m.Table, f.Column)
 		hidden := f.Secret && !included[f]
 		switch {

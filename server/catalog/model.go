@@ -95,6 +95,8 @@ type Field struct {
 	// ReadOnly reports whether no call writes the field: because the exposure says so, or because it is generated or the
 	// version.
 	ReadOnly bool
+	// Restorable reports whether undo sets the field again although it is ReadOnly, in a row that was deleted.
+	Restorable bool
 	// Secret reports whether the column is named like a secret although it is shown. The audit never records its
 	// values.
 	Secret bool

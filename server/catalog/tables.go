@@ -83,6 +83,11 @@ func findTable(schema *database.Schema, in, name string) *database.Table {
 
 func tableNotFound(schema *database.Schema, in, name string) string {
 	wanted := (&database.Table{Schema: in, Name: name}).String()
+	for _, t := range schema.LeftOut {
+		if t.Name == name && (t.Schema == in || in == "" && slices.Contains(schema.SearchPath, t.Schema)) {
+			return fmt.Sprintf("table %s %s", (&database.Table{Schema: t.Schema, Name: name}).String(), t.Why)
+		}
+	}
 	message := fmt.Sprintf("table %s does not exist in database %s", wanted, schema.Database)
 	if in != "" && schema.HasSchemas && !slices.Contains(schema.SearchPath, in) {
 		return fmt.Sprintf("%s, or not in a schema that the endpoint reads (%s); add %s to the MCPEndpoint's spec.database.schemas",

@@ -121,7 +121,9 @@ func (m *Model) whyNoRow() string {
 	case !m.UniqueKey && (m.Table.Kind == database.ForeignTable || m.Table.ForeignParts):
 		return "the database cannot keep a key of foreign tables unique, also where they are partitions. Rows are changed through an endpoint on the server that has them."
 	case len(m.Key) == 0:
-		return NoKey
+		return m.WhyNoKey()
+	case !m.UniqueKey && len(m.Table.KeyApart) > 0:
+		return m.keyApart() + "."
 	case !m.UniqueKey:
 		return "the database does not keep the key (" + m.keyColumns() + ") unique and not null. Give the table a primary key."
 	}
@@ -130,6 +132,19 @@ func (m *Model) whyNoRow() string {
 
 // NoKey says why rows have no ids.
 const NoKey = "the table has no primary key. List the columns that identify a row in spec.key."
+
+// WhyNoKey says why rows have no ids.
+func (m *Model) WhyNoKey() string {
+	if len(m.Table.KeyApart) > 0 {
+		return m.keyApart() + "; to read rows by their key, list it in spec.key."
+	}
+	return NoKey
+}
+
+// keyApart says why the primary key does not identify a row, and what to do.
+func (m *Model) keyApart() string {
+	return "each shard keeps the primary key (" + joined(m.Table.KeyApart) + ") unique for itself alone. Have a sequence of the VSchema fill it, or shard the table by it"
+}
 
 func notGranted(m *Model, privilege string) string {
 	return "the database user lacks " + privilege + " on " + m.Table.String() + "."

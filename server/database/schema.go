@@ -12,6 +12,8 @@ type Schema struct {
 	MissingSchemas []string
 	// Sharded are the schemas that were read whose tables need a rule that says on which of several servers a row lies, before anybody can use them.
 	Sharded []string
+	// LeftOut are tables and views that are there, and that nobody can be served. They are sorted by schema and name.
+	LeftOut []LeftOut
 	// Tables are sorted by schema and name.
 	Tables []*Table
 	// Outside are tables that are not served because the settings do not list their schemas, but that have foreign keys
@@ -29,6 +31,9 @@ type Schema struct {
 	// Notes are sentences about what the server lacks and what is not possible because of it.
 	Notes []string
 }
+
+// LeftOut is a table that is not served. Why continues a sentence that begins with its name.
+type LeftOut struct{ Schema, Name, Why string }
 
 // Note adds a sentence to the notes; "" adds none.
 func (s *Schema) Note(sentence string) {
@@ -72,6 +77,9 @@ type Table struct {
 	Columns []*Column
 	// PrimaryKey is empty if there is none.
 	PrimaryKey []*Column
+	// KeyApart is the declared primary key if each of several servers keeps it unique for itself alone: two rows may have the same one,
+	// so that PrimaryKey is empty.
+	KeyApart []*Column
 	// Unique are the unique constraints and indexes that hold for every row, without the primary key.
 	Unique      [][]*Column
 	ForeignKeys []*ForeignKey
@@ -233,6 +241,11 @@ type Column struct {
 	Comment    string
 	// Privileges say what the database's user may do with the column: MaySelect, MayInsert, MayUpdate.
 	Privileges Privileges
+	// Places reports whether the column says on which of several servers a row lies, so that it never changes.
+	Places bool
+	// Restorable reports whether a row that is brought back gets the value that it had, although no caller may give one: the number
+	// of a sequence that nothing else keeps unique.
+	Restorable bool
 }
 
 // Ordered reports whether the column's values can be compared and sorted. A Loose column of an unknown kind always can.

@@ -21,7 +21,7 @@ func missing(m *catalog.Model, tools []string) []string {
 		return notes // its operations are not the exposure's own
 	}
 	if len(m.Key) == 0 {
-		notes = append(notes, "No get, update or delete: "+catalog.NoKey)
+		notes = append(notes, "No get, update or delete: "+m.WhyNoKey())
 	}
 	for _, operation := range m.Operations {
 		if !slices.Contains(tools, operation+"_"+m.Name) {

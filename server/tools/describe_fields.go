@@ -71,7 +71,7 @@ func alsoCalled(synonyms []string) string { return "Also called " + strings.Join
 
 // noteWriting says of a field what a caller must know who may write rows.
 func (f *fieldInfo) noteWriting(of *catalog.Field) {
-	if isReadOnly(of) || !of.PrimaryKey && !of.Masked {
+	if isReadOnly(of) || !of.PrimaryKey && !of.Masked && !of.Column.Places {
 		return
 	}
 	f.note("Set on create only.")

@@ -49,6 +49,8 @@ type introspection struct {
 	sets map[*database.Table]*elsewhereSets
 	// numbers are columns that are in a foreign key or counted up. They stay numbers, whatever their type suggests.
 	numbers map[*database.Column]bool
+	// counted are the AUTO_INCREMENT columns of tables.
+	counted map[*database.Table]*database.Column
 	// spread reports whether the rows of a table lie on several shards, and divisible whether a transaction over them may be committed in
 	// part. ruleless are tables of which nobody says how they do.
 	spread, divisible bool
@@ -57,6 +59,10 @@ type introspection struct {
 	// gateway reports whether the server is a gateway to others.
 	gateway  bool
 	ruleless map[tableName]bool
+	// leftOut are tables that the gateway does not let clients use.
+	leftOut []database.LeftOut
+	// uncounted are AUTO_INCREMENT columns that no sequence fills, byBytes columns whose equal texts can lie on different shards.
+	uncounted, byBytes []string
 	// notes are sentences about what the server has no tables for.
 	notes []string
 }
@@ -72,7 +78,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 		s.SearchPath = []string{c.database}
 	}
 	i := &introspection{conn: c, schemas: s.SearchPath, told: map[string]string{}, ruleless: map[tableName]bool{},
-		tables: map[tableName]*database.Table{}, sets: map[*database.Table]*elsewhereSets{}, numbers: map[*database.Column]bool{}}
+		tables: map[tableName]*database.Table{}, sets: map[*database.Table]*elsewhereSets{}, numbers: map[*database.Column]bool{}, counted: map[*database.Table]*database.Column{}}
 	for _, own := range sqltext.OwnTables(&d.settings) {
 		if in := own.Named(&d.settings).Schema; in != "" && !slices.Contains(i.schemas, in) {
 			i.schemas = append(slices.Clone(i.schemas), in)
@@ -98,6 +104,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	i.tellBooleans()
 	i.sortTables(s)
 	s.Notes, s.Sharded = append(d.notes(), i.notes...), i.sharded
+	s.LeftOut = i.leftOut
 	d.gateway.Store(i.gateway)
 	d.spread.Store(i.spread)
 	d.divisible.Store(i.divisible)
@@ -259,7 +266,7 @@ func (i *introspection) readColumns(ctx context.Context) error {
 			c.HasDefault, c.Default = true, defaultValue(c, v[2], isExpression)
 		}
 		if strings.Contains(extra, "AUTO_INCREMENT") {
-			c.HasDefault, i.numbers[c] = true, true
+			c.HasDefault, i.numbers[c], i.counted[t] = true, true, c
 		}
 		c.Privileges = privileges(v[13])
 		t.Privileges |= c.Privileges

@@ -29,6 +29,8 @@ type RowData struct {
 // Purpose says what data is for: what it must hold and may not.
 type Purpose struct {
 	Creates bool
+	// Restores is set if a row is brought back.
+	Restores bool
 	// Parent are the columns that lead an inline's row to the row it belongs to: they are not the caller's to set.
 	Parent []*database.Column
 }
@@ -41,6 +43,7 @@ func readData(req *call.Request, scope access.Scope, raw json.RawMessage, p Purp
 		return nil, call.Invalid("data must be an object of field name to value, not %s", lookup.Excerpt(raw))
 	}
 	d := &RowData{Scope: scope, Fields: make([]*catalog.Field, 0, len(given)), Set: make([]database.Assignment, 0, len(given))}
+	p.Restores = req.Restores
 	problems := &call.Violations{}
 	unknown := false
 	for _, m := range given {
@@ -124,6 +127,10 @@ func WhyNotWritable(f *catalog.Field, p Purpose) string {
 		return "cannot be set here: it refers to the row that this one is sent with; leave it out"
 	case f.Column.Generated:
 		return "cannot be set: the database computes it; leave it out"
+	case f.Restorable && p.Creates && p.Restores:
+		return ""
+	case f.Column.Places && !p.Creates:
+		return "says on which server the row lies, so it can be given to a new row only; leave it out"
 	case f.ReadOnly || !mayStore(f.Column, p.Creates):
 		return "is read-only; leave it out"
 	case f.Masked && !p.Creates:

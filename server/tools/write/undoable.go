@@ -23,7 +23,7 @@ func whyNotRecreated(req *call.Request, m *catalog.Model, rows []foundRow) strin
 		return why
 	}
 	for _, f := range scope.Fields() {
-		if !f.Column.Generated && f != m.Version && WhyNotWritable(f, Purpose{Creates: true}) != "" {
+		if !f.Column.Generated && f != m.Version && WhyNotWritable(f, Purpose{Creates: true, Restores: true}) != "" {
 			return "you may not set its " + f.Name
 		}
 	}

@@ -142,6 +142,11 @@ func (w *Writer) insertRow(d *RowData, parent []database.Assignment, columns []*
 	if d.Scope.Limited() && !m.UniqueKey {
 		return written{}, call.Failf(call.CodePermissionDenied, "a row cannot be added: %s has no key, so that it cannot be checked whether you may see the new row", m.Name)
 	}
+	for _, a := range parent {
+		if !mayStore(a.Column, true) {
+			return written{}, call.Failf(call.CodePermissionDenied, "a row cannot be added here: nobody may set %s of %s, which would lead to the other row", a.Column.Name, m.Name)
+		}
+	}
 	var batch database.Batch
 	if err := addChecks(&batch, d.Scope, d.references); err != nil {
 		return written{}, err
