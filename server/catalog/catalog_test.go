@@ -125,6 +125,18 @@ func TestOfTwoModelsOfATableTheOlderKeepsIt(t *testing.T) {
 	}
 }
 
+func TestATableThatIsLeftOutIsToldAsSuch(t *testing.T) {
+	schema := &database.Schema{Database: "d", HasSchemas: true, SearchPath: []string{"a"}, LeftOut: []database.LeftOut{{Schema: "a", Name: "loose", Why: "has no rule"}}}
+	for _, in := range []string{"a", ""} {
+		if got := tableNotFound(schema, in, "loose"); got != "table a.loose has no rule" {
+			t.Errorf("in %q: got %q", in, got)
+		}
+	}
+	if got := tableNotFound(schema, "b", "loose"); !strings.Contains(got, "table b.loose does not exist") {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestATableWithoutASchemaIsLookedForInTheSearchPath(t *testing.T) {
 	in := func(schema string) *database.Table { return &database.Table{Schema: schema, Name: "t"} }
 	schema := &database.Schema{Database: "d", HasSchemas: true, SearchPath: []string{"b", "a"},

@@ -49,6 +49,9 @@ func TestColumnsThatMayNotBeReadAreHidden(t *testing.T) {
 	}
 }
 
+// keyApart leaves a table without a key, as its rows lie on several servers by something else.
+func keyApart(t *database.Table) { t.KeyApart, t.PrimaryKey, t.Unique = t.Columns[:1], nil, nil }
+
 func TestWhyNothingIsWritten(t *testing.T) {
 	full := func(*database.Table) {}
 	table := func(p database.Privileges) func(*database.Table) { return func(t *database.Table) { t.Privileges = p } }
@@ -61,6 +64,8 @@ func TestWhyNothingIsWritten(t *testing.T) {
 		{"all granted", "employee", full, nil, "", "", ""},
 		{"a view", "summary", full, nil, "is a view", "is a view", "is a view"},
 		{"no key", "task", func(t *database.Table) { t.Unique = nil }, nil, "", NoKey, NoKey},
+		{"a key that each shard keeps for itself", "task", keyApart, nil, "", "each shard keeps the primary key (number) unique for itself alone", "to read rows by their key, list it in spec.key"},
+		{"such a key that the exposure names", "task", keyApart, func(m *contract.Model) { m.Key = []string{"number"} }, "", "Have a sequence of the VSchema fill it", "or shard the table by it."},
 		{"SELECT alone", "employee", table(database.MaySelect), nil, "lacks INSERT on employee", "lacks UPDATE", "lacks DELETE"},
 		{"no DELETE", "employee", table(database.MayAll &^ database.MayDelete), nil, "", "", "lacks DELETE"},
 		{"no UPDATE", "employee", table(database.MayAll &^ database.MayUpdate), nil, "", "lacks UPDATE", "lacks UPDATE on employee. The database locks"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,11 +44,20 @@ func (d *db) readSchema(ctx context.Context, c *conn) (*database.Schema, error) 
 	for n, own := range owns {
 		table := found.tables[d.ownName(own, s, found)]
 		if table != nil {
-			problems[n] = cmp.Or(own.Mismatch(table), ownRefusal(own, table))
+			problems[n] = cmp.Or(found.whyUncounted(own, table), own.Mismatch(table), ownRefusal(own, table))
 		}
 		own.Found(s, table, problems[n])
 	}
 	return s, nil
+}
+
+// whyUncounted says of a table of the server's own on several shards that nothing numbers its rows; "" if something does.
+func (i *introspection) whyUncounted(own *sqltext.OwnTable, table *database.Table) string {
+	if counted := i.counted[table]; counted == nil || !slices.Contains(i.uncounted, table.String()+"."+counted.Name) {
+		return ""
+	}
+	return "the " + own.What + " " + table.String() + " lies on several shards, and no sequence fills its id; add one (ALTER VSCHEMA ON … ADD AUTO_INCREMENT id USING …), " +
+		"or name a schema of one shard for it"
 }
 
 // ownName is the name of a table of the server's own with its schema. If the settings name no schema, it is the first of
