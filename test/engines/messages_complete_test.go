@@ -130,16 +130,18 @@ const (
 	ofElicitation   = "the tests of questions in server/mcp cause it"
 	ofTasks         = "the tests of tasks in server/mcp cause it"
 	ofStandbys      = "test/faults has a standby that does not confirm"
+	ofShards        = "TestAKeyThatShardsKeepForThemselves causes it"
 	ofApprovals     = "the tests of approvals in server/tools cause it"
 )
 
 // elsewhere are the refusals that these calls do not cause, and why.
 var elsewhere = map[string]string{
 	"no standby of the database confirmed that this call was to be made, so it was not made, and nothing was changed; try again in a few seconds": ofStandbys,
-	"the rows are to be seen as they were":             neverTold,
-	"Mcp-Name must be the body's params.taskId":        ofTasks,
-	"taskId is required and must be a string":          ofTasks,
-	"inputResponses is required and must be an object": ofTasks,
+	"the rows are to be seen as they were":                                                   neverTold,
+	"a row cannot be added here: nobody may set %s of %s, which would lead to the other row": ofShards,
+	"Mcp-Name must be the body's params.taskId":                                              ofTasks,
+	"taskId is required and must be a string":                                                ofTasks,
+	"inputResponses is required and must be an object":                                       ofTasks,
 	"This server knows no task of yours with this id; make the call itself again with the same arguments: it tells what became of it":                                                                        ofTasks,
 	"the question whether to do this was closed without an answer: nothing was changed; make the call again only if your user wants it":                                                                      ofElicitation,
 	"your user was asked whether to do this, and said no: nothing was changed; do not try to reach the same in another way":                                                                                  ofElicitation,

@@ -16,6 +16,7 @@ import (
 const apart = `
 create table buyer (id int primary key, region varchar(10) not null);
 create table purchase (id bigint auto_increment primary key, buyer_id int not null, total int not null, foreign key (buyer_id) references buyer (id) on delete cascade);
+create table bonus (id bigint auto_increment primary key, buyer_id int not null, foreign key (buyer_id) references buyer (id) on delete cascade);
 create table parcel (id bigint primary key, buyer_id int not null, weight int not null, foreign key (buyer_id) references buyer (id) on delete cascade);
 create table receipt (id bigint AUTO_INCREMENT primary key, note varchar(10));
 create table stub (id bigint AUTO_INCREMENT primary key, buyer_id int not null, foreign key (buyer_id) references buyer (id) on delete cascade);
@@ -35,7 +36,8 @@ func ofBuyers() []contract.Model {
 	}
 	return []contract.Model{
 		{Name: "buyer", Table: "buyer", Expose: true, RowPolicies: see("region")},
-		{Name: "purchase", Table: "purchase", Expose: true, RowPolicies: see("buyer__region")},
+		{Name: "purchase", Table: "purchase", Expose: true, RowPolicies: see("buyer__region"), Inlines: []contract.Inline{{Model: "bonus", ForeignKey: "id", Max: 3}}},
+		{Name: "bonus", Table: "bonus", Expose: true},
 		{Name: "parcel", Table: "parcel", Expose: true, Key: []string{"id"}, RowPolicies: see("buyer__region")},
 		{Name: "keyless", Table: "stub", Expose: true},
 		{Name: "receipt", Table: "receipt", Expose: true},
@@ -75,6 +77,7 @@ func serveBuyers(t *testing.T, engine harness.Engine) *suite {
 	}
 	for _, statement := range []string{
 		"create table loose (id int primary key)",
+		"alter table bonus add foreign key (id) references purchase (id)",
 		"create table plain." + numbersTable() + " (id bigint primary key, next_id bigint, cache bigint) comment 'vitess_sequence'",
 	} {
 		if _, err := plain.Exec(statement); err != nil {
@@ -110,6 +113,13 @@ func (s *suite) numbersOfASequence(t *testing.T) {
 			want(t, added, fmt.Sprint(buyer), "object", "buyer_id")
 			want(t, s.ok(t, "clerk", "get_purchase", fmt.Sprintf(`{"id":%v}`, added["id"])), `68`, "total")
 		}
+	})
+	s.check(t, "neither does the row that another one is sent with", func(t *testing.T) {
+		told := s.fails(t, "root", "create_purchase", `{"data":{"buyer_id":1,"total":69},"inlines":{"bonus":[{"data":{"buyer_id":1}}]}}`, "permission_denied")
+		if !strings.Contains(fmt.Sprint(told["error"]), "a row cannot be added here: nobody may set id of bonus, which would lead to the other row") {
+			t.Errorf("got %v", told)
+		}
+		s.holds(t, "select count(*) from purchase where total = 69", "0")
 	})
 	s.check(t, "the description says who fills what", func(t *testing.T) {
 		described := s.ok(t, "root", "describe_purchase", `{}`)
