@@ -64,7 +64,9 @@ func (w *writer) single(c database.Condition, around precedence) {
 	case database.Match:
 		w.match(c)
 	case database.PartEquals:
+		before := w.subqueries
 		w.dialect.part(w, c)
+		w.subqueries = min(w.subqueries, before+1) // one and the same, written for both bounds
 	case database.Holds:
 		w.dialect.holds(w, c)
 	case database.FullText:

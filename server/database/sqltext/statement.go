@@ -176,7 +176,7 @@ type writer struct {
 	elsewhere bool
 	// subqueries are those of the expression that is being written.
 	subqueries int
-	err error
+	err        error
 }
 
 func (w *writer) text(s string) { w.buf = append(w.buf, s...) }
