@@ -153,3 +153,47 @@ insert into word values `+strings.Join(rows, ", ")+`, (1000, null, 2), (1001, '`
 		})
 	}
 }
+
+// What looks at other rows of a group is the same beside measures that need the rows in another order.
+func TestMeasuresAreTheSameBesideOthers(t *testing.T) {
+	var bills, parts []string
+	for i := range 50 {
+		bills = append(bills, fmt.Sprintf("(%d, '%s')", i, []string{"open", "Paid", "back", "sent", "paid"}[i*3%5]))
+	}
+	for i := range 2000 { // amounts and bills in no order
+		parts = append(parts, fmt.Sprintf("(%d, %d, %d, %d.%d)", i, i*i%97%50, i%4, i*i*i%1013, i%10))
+	}
+	script := `create table bill (id int primary key, status varchar(20));
+create table part (id int primary key, bill_id int, line int, amount decimal(8,2), foreign key (bill_id) references bill (id));
+insert into bill values ` + strings.Join(bills, ", ") + `;
+insert into part values ` + strings.Join(parts, ", ")
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
+			database, plain := engine.Open(t, script)
+			models := []contract.Model{{Name: "bill", Table: "bill", Expose: true}, {Name: "part", Table: "part", Expose: true}}
+			s := &suite{engine, harness.Serve(t, database, models, tokens(), withAudit), plain}
+			for _, beside := range []string{`{"median":"amount"}`, `{"percentile":["amount",0.5]}`, `{"texts":"bill__status","filters":{"line__gt":0}}`} {
+				s.check(t, "texts beside "+beside, func(t *testing.T) {
+					got := s.ok(t, "viewer", "aggregate_part", `{"group_by":["line"],"measures":{"t":{"texts":"bill__status"},"m":`+beside+`},"limit":1}`)
+					want(t, got, `"Paid, back, open, paid, sent"`, "results", 0, "t")
+				})
+			}
+			s.check(t, "shares and ranks", func(t *testing.T) {
+				ask := func(measures string) any {
+					return at(t, s.ok(t, "viewer", "aggregate_part", `{"group_by":["line","bill__status","bill_id"],"measures":{"n":{"sum":"amount"},`+measures+`},"limit":100}`), "results")
+				}
+				const wide, narrow, rank = `"wide":{"share":"n","per":["line"]}`, `"narrow":{"share":"n","per":["line","bill__status"]}`, `"rank":{"rank":"n","per":["line"]}`
+				all := ask(narrow + "," + rank + "," + wide)
+				for name, measure := range map[string]string{"wide": wide, "narrow": narrow, "rank": rank} {
+					alone := ask(measure)
+					for i := range alone.([]any) {
+						if got, want := at(t, all, i, name), at(t, alone, i, name); got != want {
+							t.Fatalf("%s of group %d is %v beside others, and %v alone", name, i, got, want)
+						}
+					}
+				}
+			})
+		})
+	}
+}

@@ -74,8 +74,9 @@ type Dialect interface {
 	ratio(w *writer, dividend, divisor term)
 	// windowSum writes a sum, without its window.
 	windowSum(w *writer, c *database.Column, value func())
-	// wholeWindow writes what a window of all rows without an order has in its parentheses; value is one of its rows.
-	wholeWindow(w *writer, value func())
+	// wholeWindow writes what a window without an order has behind its PARTITION BY, which it has if parted is set; value is one of its rows.
+	// The window has none, or there are others whose rows have more or less in common.
+	wholeWindow(w *writer, parted bool, value func())
 	// related finishes a value that was computed of other rows.
 	related(w *writer, c *database.Column)
 	// arithmetic writes an Arithmetic, whose column is c.

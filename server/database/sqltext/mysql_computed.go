@@ -75,12 +75,18 @@ func (mysql) elapsed(w *writer, c *database.Column, a database.Arithmetic) {
 	w.around("", to, ") AS "+wideNumber(0)+") / "+strconv.FormatInt(a.Unit.Microseconds(), 10)+", "+strconv.Itoa(c.Scale)+")")
 }
 
-// wholeWindow makes the window of all rows one of a value that all rows have. MariaDB (10.11) computes windows with and without a PARTITION BY
-// wrongly if one of them has neither it nor an ORDER BY, or if its PARTITION BY is a constant.
-func (d mysql) wholeWindow(w *writer, value func()) {
-	if d.mariaDB {
-		w.around("PARTITION BY coalesce(char_length(", value, "), 0) < 0")
+// wholeWindow gives the window a value that all rows have. MariaDB (10.11) sorts rows once for windows that are neighbours in its list and of
+// which the order of one begins with that of the other. A window without an order can so stand between two others whose orders differ, of
+// which one is then computed wrongly. The value must not be a constant, which is passed over.
+func (d mysql) wholeWindow(w *writer, parted bool, value func()) {
+	if !d.mariaDB {
+		return
 	}
+	clause := "PARTITION BY "
+	if parted {
+		clause = " ORDER BY "
+	}
+	w.around(clause+"coalesce(char_length(", value, "), 0) < 0")
 }
 
 func (mysql) windowSum(w *writer, _ *database.Column, value func()) { w.around("sum(", value, ")") }

@@ -83,7 +83,7 @@ func (postgresql) moment(w *writer, o database.Operand) {
 	}
 }
 
-func (postgresql) wholeWindow(*writer, func()) {}
+func (postgresql) wholeWindow(*writer, bool, func()) {}
 
 // windowSum is of the type numeric, or of floats.
 func (postgresql) windowSum(w *writer, c *database.Column, value func()) {

@@ -73,7 +73,7 @@ func (d sqlite) elapsed(w *writer, c *database.Column, a database.Arithmetic) {
 	w.around("", moment(a.Right), ", "+strconv.FormatInt(a.Unit.Microseconds(), 10)+", "+strconv.Itoa(c.Scale)+")")
 }
 
-func (sqlite) wholeWindow(*writer, func()) {}
+func (sqlite) wholeWindow(*writer, bool, func()) {}
 
 func (sqlite) windowSum(w *writer, c *database.Column, value func()) {
 	if c.Kind == database.Float {

@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -20,7 +21,7 @@ func (w *writer) windows(from database.Source) {
 		for i := range v.Windows {
 			c := columns[len(v.Columns)+i]
 			w.separate(len(v.Columns) + i)
-			w.window(c, &v.Windows[i], v.From.Groups() != nil)
+			w.window(c, v, &v.Windows[i])
 			w.named(c)
 		}
 		w.rowsOf(v.From, v.Joins, v.Where, precedenceTop)
@@ -30,7 +31,7 @@ func (w *writer) windows(from database.Source) {
 }
 
 // window writes a value that depends on the rows before.
-func (w *writer) window(c *database.Column, win *database.Window, groups bool) {
+func (w *writer) window(c *database.Column, v *database.Windowing, win *database.Window) {
 	of := func() { w.ref(win.Of) }
 	var sorted func()
 	frame := ""
@@ -71,14 +72,23 @@ func (w *writer) window(c *database.Column, win *database.Window, groups bool) {
 		w.dialect.groupKey(w, key)
 		w.alias = before
 	}
-	if sorted != nil {
+	switch {
+	case sorted != nil:
 		sorted()
-	} else if len(win.Per) == 0 && len(win.Order) == 0 {
-		w.dialect.wholeWindow(w, of)
+	case isWhole(win) && (len(win.Per) == 0 || differInPer(v.Windows)):
+		w.dialect.wholeWindow(w, len(win.Per) > 0, of)
 	}
-	w.order(win.Order, groups)
+	w.order(win.Order, v.From.Groups() != nil)
 	w.text(frame + ")")
 	w.dialect.related(w, c)
+}
+
+// isWhole reports whether a window is of a value of all its rows, in no order.
+func isWhole(win *database.Window) bool { return len(win.Order) == 0 && win.Of.Column != nil }
+
+// differInPer reports whether the rows of some windows have more in common than those of others.
+func differInPer(windows []database.Window) bool {
+	return slices.ContainsFunc(windows, func(win database.Window) bool { return len(win.Per) != len(windows[0].Per) })
 }
 
 // frameOf are the rows of a window: the row and those before it, so many in all, or all of them.
