@@ -43,9 +43,9 @@ The database is --dsn, the environment variable ` + target.DSNVariable + `, or a
 MCPEndpoint in the cluster: its connection Secret is read, as your kubeconfig allows. Beside --dsn or --sqlite, --endpoint
 only names the MCPEndpoint that the models are for; --with-endpoint writes it too.
 
-Partitions, audit tables, the server's own journal and the tables of migration tools are left out; --include NAME takes one
-all the same. --update adds to a file, or to a folder of files, what is new in the database since the last time. It removes
-nothing, and changes nothing that you wrote; a model that you removed stays away.`,
+Partitions, audit tables, the server's own tables (the journal and the idempotency keys) and those of migration tools are left
+out; --include NAME takes one all the same. --update adds to a file, or to a folder of files, what is new in the database since
+the last time. It removes nothing, and changes nothing that you wrote; a model that you removed stays away.`,
 		Example: `  mcp-admin generate --sqlite shop.sqlite > models.yaml
   MCP_ADMIN_DSN=postgres://reader:secret@localhost/shop mcp-admin generate --with-endpoint --update shop.yaml
   mcp-admin generate --endpoint shop -n shop --exclude 'tmp_*' --update models/

@@ -19,13 +19,14 @@ CREATE TABLE closed (id int PRIMARY KEY);
 CREATE MATERIALIZED VIEW names AS SELECT id AS item_id, name FROM item;
 `
 
-// Tables lie in several schemas, some are parts of others, some may not be read, and one is the server's own.
+// Tables lie in several schemas, some are parts of others, some may not be read, and two are the server's own.
 func TestTablesOfPostgreSQL(t *testing.T) {
 	c := databasetest.PostgreSQL(t)
 	owner, user := databasetest.URI(c), "guest_"+c.Database
-	databasetest.Execute(t, owner, warehouse+strings.Join(sqltext.AuditTable(sqltext.PostgreSQL, "public", "journal"), ";")+`;
+	databasetest.Execute(t, owner, warehouse+strings.Join(sqltext.AuditTable(sqltext.PostgreSQL, "public", "journal"), ";")+";"+
+		strings.Join(sqltext.Idempotency.Statements(sqltext.PostgreSQL, "public", "kept"), ";")+`;
 		CREATE USER `+user+` PASSWORD 'x'; GRANT USAGE ON SCHEMA archive TO `+user+`;
-		GRANT SELECT ON item, reading, reading_2026, journal, names, archive.item TO `+user)
+		GRANT SELECT ON item, reading, reading_2026, journal, kept, names, archive.item TO `+user)
 	t.Cleanup(func() { databasetest.Execute(t, owner, "DROP OWNED BY "+user+"; DROP USER "+user) })
 	c.User, c.Password = user, "x"
 	uri := databasetest.URI(c)
@@ -35,6 +36,7 @@ func TestTablesOfPostgreSQL(t *testing.T) {
 		"# Left out: archive.paper: the database user may not read it\n",
 		"# Left out: public.closed: the database user may not read it\n",
 		"# Left out: public.journal: the journal of this server\n",
+		"# Left out: public.kept: the idempotency keys of this server\n",
 		"# Left out: public.reading_2026: a partition, whose rows the whole table has\n",
 		"schemas: [public, archive]\n", "    access: ReadOnly # whatever tokens may do; take it out once they may write\n",
 		"connectionSecretRef: {name: stock-db}\n", "kubectl -n default create secret generic stock-db --from-literal=uri=$MCP_ADMIN_DSN\n",

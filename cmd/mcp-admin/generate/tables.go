@@ -30,8 +30,10 @@ func (o *Options) reasonToLeaveOut(t *database.Table) string {
 		return "" // somebody named it
 	case t.Partition:
 		return "a partition, whose rows the whole table has"
-	case isJournal(t):
+	case isOwn(sqltext.Audit, t):
 		return "the journal of this server"
+	case isOwn(sqltext.Idempotency, t):
+		return "the idempotency keys of this server"
 	case isAudit(t):
 		return "an audit table, by its name"
 	case keeper != "":
@@ -50,11 +52,11 @@ func (o *Options) reasonToLeaveOut(t *database.Table) string {
 	return ""
 }
 
-// isJournal reports whether a server of this project records changes in the table.
-func isJournal(t *database.Table) bool {
+// isOwn reports whether a server of this project can have written the table for itself, whatever its name is.
+func isOwn(own *sqltext.OwnTable, t *database.Table) bool {
 	writable := *t
 	writable.Writable = true
-	return sqltext.AuditMismatch(&writable) == ""
+	return own.Mismatch(&writable) == ""
 }
 
 // isAudit reports whether a table is named like a record of changes.
