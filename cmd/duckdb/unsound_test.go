@@ -109,7 +109,7 @@ func TestAReportThatCannotRunIsNotTriedAgain(t *testing.T) {
 	} {
 		_, err := ask(t.Context(), db, query)
 		told := database.AsError(err)
-		if told.Code != database.Unready || !strings.Contains(told.Message, "cannot be run as it is written") || told.Cause == nil || told.Cause.Error() != want {
+		if told.Code != database.Unfit || told.Cause == nil || told.Cause.Error() != want {
 			t.Errorf("%s: %v, want %s", query, err, want)
 		}
 	}

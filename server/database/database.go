@@ -155,6 +155,9 @@ const (
 	Cancelled Code = "cancelled"
 	// Changed: a table or column of the plan is no longer there. The schema should be read again.
 	Changed Code = "changed"
+	// Unfit: a statement that an administrator declared names what is not there. The schema should be read again, which helps only if
+	// the database has changed since.
+	Unfit Code = "unfit"
 	// Invalid: a bound value is not of its column's type, though it looked like one. Message is fit for the caller.
 	Invalid Code = "invalid"
 	// Violated: a constraint does not allow the write; the Error's Violation says which.

@@ -22,6 +22,7 @@ func TestFailuresOfTheDatabaseAreToldApart(t *testing.T) {
 		{database.Timeout, call.CodeTimeout, "too long", false, false},
 		{database.Cancelled, call.CodeUnavailable, "cancelled", false, false},
 		{database.Changed, call.CodeUnavailable, "just changed", false, true},
+		{database.Unfit, call.CodeInternal, "the report does not fit the database, and trying again will not help", false, true},
 		{database.Invalid, call.CodeInvalidArgument, "a message for the caller", false, false},
 		{database.Violated, call.CodeValidation, "a rule of the database", false, false},
 		{database.Locked, call.CodeUnavailable, "another transaction holds what this call needs", false, false},

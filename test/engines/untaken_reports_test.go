@@ -74,6 +74,34 @@ func TestReportsThatTheDatabaseDoesNotTakeAreInTheStatus(t *testing.T) {
 	}
 }
 
+// Trying again does not help who calls a report that names what is not there.
+func TestAReportThatDoesNotFitTheDatabaseIsNotTriedAgain(t *testing.T) {
+	const told = `"the report does not fit the database, and trying again will not help; whoever administers the endpoint must mend it, and finds the cause in the exposure's status"`
+	model := contract.Model{Name: "visit", Table: "visit", Expose: true, Reports: []contract.Report{
+		{Name: "no_column", IgnoresPolicies: true, Statement: "select v.nosuch from visit v"},
+		{Name: "no_table", IgnoresPolicies: true, Statement: "select * from nosuch"},
+	}}
+	everything := contract.Rule{Models: []string{"*"}, Verbs: []string{"view", "export"}, Actions: []string{"*"}}
+	exporter := contract.Token{Namespace: "test", Name: "exporter", Hashes: []string{contract.HashToken(secret("exporter"))}, Rules: []contract.Rule{everything}}
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			t.Parallel()
+			database, plain := engine.Open(t, guests)
+			s := &suite{engine, harness.Serve(t, database, []contract.Model{model}, append(tokens(), exporter)), plain}
+			for _, report := range model.Reports {
+				for _, more := range []string{"", `,"export":"csv"`} {
+					s.check(t, report.Name+more, func(t *testing.T) {
+						failed := s.fails(t, "exporter", "report_visit", `{"report":"`+report.Name+`"`+more+`}`, "internal")
+						if !engine.Gateway { // which says less of what is wrong
+							want(t, failed, told, "error")
+						}
+					})
+				}
+			}
+		})
+	}
+}
+
 // notesOfReports waits until so many notes about reports are in the status of the first model.
 func notesOfReports(t *testing.T, endpoint *harness.Endpoint, count int) []string {
 	t.Helper()

@@ -44,7 +44,7 @@ func (d *db) report(ctx context.Context, connection *conn, c *call, report *data
 	if err != nil {
 		if fault := untaken(err); fault != nil && ctx.Err() == nil && d.knows(connection.of) {
 			if !report.OnlyPrepare {
-				fault.Message = cannotRun
+				fault.Code = database.Unfit
 			}
 			return out, database.Reported{}, fault
 		}

@@ -27,7 +27,7 @@ const (
 // mayComeOfFiles reports whether a failure may come of a file that was replaced while it was read.
 func mayComeOfFiles(err error) bool {
 	switch database.AsError(err).Code {
-	case database.Failed, database.Unready, database.Changed:
+	case database.Failed, database.Unready, database.Changed, database.Unfit:
 		return true
 	}
 	return false

@@ -9,9 +9,6 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// cannotRun is the message for a caller about a query that DuckDB does not take as it is written.
-const cannotRun = "the report cannot be run as it is written, and trying again will not help; whoever administers the endpoint finds the cause in the exposure's status"
-
 // untaken is the error about a query that DuckDB does not take as it is written; nil if the error is another.
 func untaken(err error) *database.Error {
 	kind := failure(err).Error()

@@ -2,6 +2,7 @@ package action
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,7 +62,8 @@ func report(c *call.Call, a *reportArguments) ([]byte, error) {
 		return nil, err
 	}
 	if export != nil {
-		return export.Report(&database.Report{Statement: bindReport(c, declared, given), Offset: a.offset.Or(0)})
+		text, err := export.Report(&database.Report{Statement: bindReport(c, declared, given), Offset: a.offset.Or(0)})
+		return text, unfit(err)
 	}
 	var form database.Select
 	if err := a.Apply(&form, c.Settings.MaxResultBytes); err != nil {
@@ -73,7 +75,7 @@ func report(c *call.Call, a *reportArguments) ([]byte, error) {
 	}
 	rows, reported, err := c.Reports.Report(c.Ctx, plan, nil)
 	if err != nil {
-		return nil, err
+		return nil, unfit(err)
 	}
 	c.Rows = reported.Count
 	end := call.PageEnd{Things: "rows", Offset: plan.Offset, Count: reported.Count, More: reported.More, Cut: reported.Cut,
@@ -83,6 +85,18 @@ func report(c *call.Call, a *reportArguments) ([]byte, error) {
 		ends.Note("long values were cut, and say so at their end")
 	}
 	return answerReport(declared, plan, rows, reported, &ends)
+}
+
+// unfit turns the error of a report that names what is not there. The server does not write the query, so that reading the schema anew
+// changes nothing about it.
+func unfit(err error) error {
+	failure := (*database.Error)(nil)
+	if !errors.As(err, &failure) || failure.Code != database.Changed {
+		return err
+	}
+	of := *failure
+	of.Code = database.Unfit
+	return &of
 }
 
 // TryReport has the database say whether it takes the query of a report. No row is read, and each parameter is NULL.

@@ -43,7 +43,8 @@ func ResultOf(text []byte, err error) Result {
 		failure := database.AsError(err)
 		told = tell(failure)
 		r.Cause = err
-		r.DatabaseAway, r.SchemaChanged = failure.Code == database.Unreachable, failure.Code == database.Changed
+		r.DatabaseAway = failure.Code == database.Unreachable
+		r.SchemaChanged = failure.Code == database.Changed || failure.Code == database.Unfit
 	}
 	var at amender
 	if errors.As(err, &at) {
@@ -81,6 +82,8 @@ func tell(e *database.Error) *ToolError {
 		return &ToolError{Code: CodeUnavailable, Message: "the call was cancelled, and nothing was changed; call again if it is still wanted"}
 	case database.Changed:
 		return &ToolError{Code: CodeUnavailable, Message: "the table has just changed; try again in a few seconds"}
+	case database.Unfit:
+		return &ToolError{Code: CodeInternal, Message: "the report does not fit the database, and trying again will not help; whoever administers the endpoint must mend it, and finds the cause in the exposure's status"}
 	case database.Invalid, database.Undivided:
 		return &ToolError{Code: CodeInvalidArgument, Message: e.Message}
 	case database.Violated:
