@@ -250,9 +250,9 @@ const goesOn = "; calls are answered over the connections from before, which sti
 // notesOf are the sentences about what is not possible on a database.
 func notesOf(schema *database.Schema) []string {
 	if schema.IdempotencyProblem == "" {
-		return schema.Notes
+		return schema.AllNotes()
 	}
-	return append(slices.Clone(schema.Notes), "calls with an idempotency_key are refused: "+schema.IdempotencyProblem)
+	return append(schema.AllNotes(), "calls with an idempotency_key are refused: "+schema.IdempotencyProblem)
 }
 
 // statusOf is the status of a database that answers.

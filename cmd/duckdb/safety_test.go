@@ -113,8 +113,8 @@ func TestAFileThatIsNotSoundIsLeftOutAndSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(schema.Tables) != 1 || len(schema.Notes) != 1 || !strings.Contains(schema.Notes[0], "broken.parquet is not served") || strings.Contains(schema.Notes[0], folder) {
-		t.Errorf("%d tables, notes %q", len(schema.Tables), schema.Notes)
+	if len(schema.Tables) != 1 || len(schema.Unserved) != 1 || !strings.Contains(schema.Unserved[0].Note, "broken.parquet is not served") || strings.Contains(schema.Unserved[0].Note, folder) {
+		t.Errorf("%d tables, notes %v", len(schema.Tables), schema.Unserved)
 	}
 	file := filepath.Join(t.TempDir(), "broken.duckdb")
 	if err := os.WriteFile(file, []byte("no database"), 0o600); err != nil {

@@ -45,7 +45,7 @@ func TestARowThatIsHalfWrittenIsNotAnswered(t *testing.T) {
 		}
 	}
 	schema, err := open(t, folder, time.Minute).Introspect(t.Context())
-	if err != nil || len(schema.Tables) != 1 || len(schema.Notes) != 1 || !strings.Contains(schema.Notes[0], "item.csv is not read until it has not changed for a minute") {
+	if err != nil || len(schema.Tables) != 1 || len(schema.Unserved) != 1 || !strings.Contains(schema.Unserved[0].Note, "item.csv is not read until it has not changed for a minute") {
 		t.Errorf("the schema is %+v (%v)", schema, err)
 	}
 	add(t, file, "lf\n")
@@ -67,7 +67,7 @@ func TestAFileWithoutALastLineBreakIsReadOnceItIsQuiet(t *testing.T) {
 	add(t, file, "id,name\n1,first\n2,last")
 	changed(t, file, time.Hour)
 	d := open(t, folder, time.Minute)
-	if schema, err := d.Introspect(t.Context()); err != nil || len(schema.Notes) != 1 {
+	if schema, err := d.Introspect(t.Context()); err != nil || len(schema.Unserved) != 1 {
 		t.Fatalf("a file that was just written: %+v, %v", schema, err)
 	}
 	changed(t, file, -time.Hour)

@@ -74,8 +74,8 @@ func TestAValueThatAFileCannotHaveIsNotTheCallersMistake(t *testing.T) {
 		t.Error("the schema is not read again")
 	}
 	schema, err := db.Introspect(t.Context())
-	if err != nil || len(schema.Notes) != 1 || !strings.Contains(schema.Notes[0], "Not all rows of late can be read") || strings.Contains(schema.Notes[0], "secret-word") {
-		t.Errorf("the status notes %q (%v)", schema.Notes, err)
+	if err != nil || len(schema.Unserved) != 1 || !strings.Contains(schema.Unserved[0].Note, "Not all rows of late can be read") || strings.Contains(schema.Unserved[0].Note, "secret-word") {
+		t.Errorf("the status notes %v (%v)", schema.Unserved, err)
 	}
 }
 

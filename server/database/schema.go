@@ -1,5 +1,7 @@
 package database
 
+import "slices"
+
 // Schema is a database's tables as introspection found them. It never changes once it is made.
 type Schema struct {
 	// Engine is the engine's name for people ("PostgreSQL"), Version its version ("15.18"), Database the database's name.
@@ -28,8 +30,27 @@ type Schema struct {
 	IdempotencyProblem string
 	// ReadOnly says, in a sentence, why nothing in the database is ever written, whatever the settings say; "" if it can be.
 	ReadOnly string
-	// Notes are sentences about what the server lacks and what is not possible because of it.
+	// Notes are sentences about what the server lacks and what is not possible because of it. They name nothing that lies in the database.
 	Notes []string
+	// Unserved is what is left out, or not served as a whole.
+	Unserved []Unserved
+}
+
+// Unserved is something of the database that is left out, or not served as a whole.
+type Unserved struct {
+	// Note is a sentence about it, with its name. Why says the same of any such thing, and names nothing: a report to others has it.
+	Note, Why string
+	// Count is how many things the note is about; 0 is one.
+	Count int
+}
+
+// AllNotes are the notes, and those about what is not served.
+func (s *Schema) AllNotes() []string {
+	all := slices.Clone(s.Notes)
+	for _, u := range s.Unserved {
+		all = append(all, u.Note)
+	}
+	return all
 }
 
 // LeftOut is a table that is not served. Why continues a sentence that begins with its name.

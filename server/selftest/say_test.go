@@ -3,6 +3,7 @@ package selftest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
@@ -34,5 +35,19 @@ func TestWhatAnEngineSaysNamesNothingOfTheConnection(t *testing.T) {
 		if got := r.say(c.err); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+// What is left out has names in the status of an endpoint, and a number here.
+func TestNotesNameNothingOfTheDatabase(t *testing.T) {
+	schema := &database.Schema{Notes: []string{"it has no JSON_TABLE"}, Unserved: []database.Unserved{
+		{Note: "the column shop.patients.illness is left out, as it is odd", Why: "a column is left out, as it is odd"},
+		{Note: "3 files from illness.csv on are not served", Why: "a file is not served", Count: 3},
+		{Note: "the column shop.patients.cure is left out, as it is odd", Why: "a column is left out, as it is odd"},
+		{Note: "the view cured is not served", Why: "a view is not served"},
+	}}
+	want := []string{"it has no JSON_TABLE", "a column is left out, as it is odd; there are 2", "a file is not served; there are 3", "a view is not served; there is 1"}
+	if got := notesOf(schema); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

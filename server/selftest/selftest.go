@@ -9,6 +9,9 @@ package selftest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
@@ -49,7 +52,7 @@ type Report struct {
 	Version string  `json:"version,omitempty"`
 	Says    string  `json:"says,omitempty"`
 	Checks  []Check `json:"checks"`
-	// Notes are what the status of an endpoint would say of the engine.
+	// Notes are what the status of an endpoint would say of the engine, and of what is left out, of which they name nothing.
 	Notes []string `json:"notes,omitempty"`
 	// Left are the statements that drop the tables that could not be dropped. They name the schema.
 	Left []string `json:"-"`
@@ -228,8 +231,24 @@ func (r *run) check(ctx context.Context, t trial) {
 // notes reads the schema once more: what the engine turned out to lack is told by then.
 func (r *run) notes(ctx context.Context) {
 	if schema, err := r.base.Introspect(ctx); err == nil {
-		r.report.Notes = schema.Notes
+		r.report.Notes = notesOf(schema)
 	}
+}
+
+// notesOf are the notes of a schema, with a number in the place of each name.
+func notesOf(schema *database.Schema) []string {
+	notes, counts := slices.Clone(schema.Notes), map[string]int{}
+	for _, u := range schema.Unserved {
+		counts[u.Why] += max(u.Count, 1)
+	}
+	for _, why := range slices.Sorted(maps.Keys(counts)) {
+		number := "there is 1"
+		if n := counts[why]; n > 1 {
+			number = fmt.Sprintf("there are %d", n)
+		}
+		notes = append(notes, why+"; "+number)
+	}
+	return notes
 }
 
 // all are the checks behind the first, in their order.

@@ -71,6 +71,24 @@ func TestASelfTestFindsWhatAnEngineLacks(t *testing.T) {
 	}
 }
 
+// The last line counts each line that is marked, and what the status would say is no check.
+func TestASelfTestCountsWhatItMarks(t *testing.T) {
+	c := databasetest.PostgreSQL(t)
+	databasetest.Execute(t, databasetest.URI(c), theirs)
+	t.Setenv(target.DSNVariable, databasetest.Refusing(t, databasetest.URI(c), "SET CONSTRAINTS ALL", "SET RESTRAINTS ALL", "xmin", "xmean"))
+	var out bytes.Buffer
+	if err := (&examined{}).doctor(t.Context(), t, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "the status of an endpoint would say: it has no SET CONSTRAINTS") {
+		t.Errorf("it does not tell the note:\n%s", out.String())
+	}
+	marked := strings.Count(out.String(), "\n! ")
+	if want := fmt.Sprintf(" work, %d differ, 0 fail, ", marked); marked == 0 || !strings.Contains(out.String(), want) {
+		t.Errorf("%q is not in\n%s", want, out.String())
+	}
+}
+
 // The page shows what is printed.
 func TestThePageShowsASelfTest(t *testing.T) {
 	page, err := os.ReadFile("../../docs/engines.md")

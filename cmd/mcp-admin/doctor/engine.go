@@ -122,7 +122,7 @@ func showEnd(screen *output.Screen, r *selftest.Report) {
 		fmt.Fprintln(screen, screen.Styled(output.Faint, "– not asked, as it would write (--schema NAME): "+strings.Join(writing, ", ")))
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintf(screen, "%s the status of an endpoint would say: %s\n", screen.Styled(output.Warning, "!"), note)
+		fmt.Fprintf(screen, "  the status of an endpoint would say: %s\n", note)
 	}
 	engine := strings.TrimSpace(r.Engine + " " + r.Version)
 	if r.Says != "" && r.Says != r.Version {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
 // mostFiles bounds the files of a folder that are looked at.
@@ -63,8 +65,8 @@ type version struct {
 	sources []source
 	// files are all files that are read.
 	files []file
-	// notes are sentences about what is not served.
-	notes []string
+	// notes are about what is not served.
+	notes []database.Unserved
 	// settles is when the next file without an end counts as whole, unless it changes before; zero if there is none.
 	settles time.Time
 }
@@ -158,7 +160,7 @@ func lookInFolder(path string) (*version, error) {
 		switch {
 		case err != nil:
 		case !staysIn(path, whole):
-			v.notes = append(v.notes, fmt.Sprintf("%s is not served: it is a link that leads out of the folder.", name))
+			v.notes = append(v.notes, notServed("", "file", name, "it is a link that leads out of the folder"))
 		case info.IsDir():
 			err = v.addFolder(name, whole)
 		default:
@@ -176,8 +178,9 @@ func lookInFolder(path string) (*version, error) {
 	}
 	v.dropAmbiguous()
 	if beyond := len(v.sources) - mostTables; beyond > 0 {
-		v.notes = append(v.notes, fmt.Sprintf("%d files and folders from %s on are not served: a folder has at most %d tables; put files of one kind into a folder of their own, which is one table.",
-			beyond, filepath.Base(v.sources[mostTables].path), mostTables))
+		why := fmt.Sprintf("a folder has at most %d tables; put files of one kind into a folder of their own, which is one table", mostTables)
+		v.notes = append(v.notes, database.Unserved{Count: beyond, Why: "a file or folder is not served: " + why,
+			Note: fmt.Sprintf("%d files and folders from %s on are not served: %s.", beyond, filepath.Base(v.sources[mostTables].path), why)})
 		v.sources = v.sources[:mostTables]
 	}
 	return v, nil
@@ -207,7 +210,7 @@ func (v *version) addFile(name, path string, info os.FileInfo) {
 	case kind == "" || !info.Mode().IsRegular():
 		return
 	case kind == native:
-		v.notes = append(v.notes, fmt.Sprintf("The file %s is not served: a DuckDB database must be named itself, not its folder.", name))
+		v.notes = append(v.notes, notServed("The file ", "file", name, "a DuckDB database must be named itself, not its folder"))
 		return
 	case isPattern(path):
 		v.notes = append(v.notes, notPlain(name))
@@ -220,8 +223,14 @@ func (v *version) addFile(name, path string, info os.FileInfo) {
 // isPattern reports whether DuckDB would take a path for a pattern of paths.
 func isPattern(path string) bool { return strings.ContainsAny(path, "*?[]{}") }
 
-func notPlain(name string) string {
-	return fmt.Sprintf("%s is not served: its path has one of the characters * ? [ ] { }.", name)
+// notServed is a note about a thing that is not served, whose name follows other words.
+func notServed(before, thing, name, why string) database.Unserved {
+	why = " is not served: " + why
+	return database.Unserved{Note: before + name + why + ".", Why: "a " + thing + why}
+}
+
+func notPlain(name string) database.Unserved {
+	return notServed("", "file or folder", name, "its path has one of the characters * ? [ ] { }")
 }
 
 // addFolder adds a folder as one table.
@@ -253,7 +262,7 @@ func (v *version) addFolder(name, path string) error {
 	case err != nil || len(files) == 0:
 		return err
 	case len(kinds) > 1 || kinds[native]:
-		v.notes = append(v.notes, fmt.Sprintf("The folder %s is not served: its files must all be Parquet, or all CSV.", name))
+		v.notes = append(v.notes, notServed("The folder ", "folder", name, "its files must all be Parquet, or all CSV"))
 		return nil
 	}
 	s := source{name, kindOf(files[0].path), path, nil}
@@ -279,7 +288,7 @@ func (v *version) dropAmbiguous() {
 		if times[strings.ToLower(s.table)] == 1 {
 			return false
 		}
-		v.notes = append(v.notes, fmt.Sprintf("%s is not served: another file or folder gives a table of the same name.", filepath.Base(s.path)))
+		v.notes = append(v.notes, notServed("", "file or folder", filepath.Base(s.path), "another file or folder gives a table of the same name"))
 		return true
 	})
 }

@@ -50,8 +50,8 @@ func TestAFolderHasATableForEachFileAndForEachFolder(t *testing.T) {
 		t.Errorf("the tables are %s, want %s", got, want)
 	}
 	for _, left := range []string{"folder mixed", "file old.duckdb", "twice.csv", "TWICE.parquet", "odd[1].csv"} {
-		if !slices.ContainsFunc(v.notes, func(n string) bool { return strings.Contains(n, left+" is not served") }) {
-			t.Errorf("no note says that %s is left out: %q", left, v.notes)
+		if !slices.ContainsFunc(v.notes, func(n database.Unserved) bool { return strings.Contains(n.Note, left+" is not served") }) {
+			t.Errorf("no note says that %s is left out: %v", left, v.notes)
 		}
 	}
 }
@@ -127,8 +127,8 @@ func TestTheTablesOfAFolderAreBounded(t *testing.T) {
 		names = append(names, fmt.Sprintf("f%04d.csv", i))
 	}
 	v, err := look(folder(t, names...))
-	if err != nil || len(v.sources) != mostTables || len(v.notes) != 1 || !strings.Contains(v.notes[0], fmt.Sprintf("2 files and folders from f%04d.csv on are not served", mostTables)) {
-		t.Errorf("%d tables, notes %q (%v)", len(v.sources), v.notes, err)
+	if err != nil || len(v.sources) != mostTables || len(v.notes) != 1 || !strings.Contains(v.notes[0].Note, fmt.Sprintf("2 files and folders from f%04d.csv on are not served", mostTables)) {
+		t.Errorf("%d tables, notes %v (%v)", len(v.sources), v.notes, err)
 	}
 }
 

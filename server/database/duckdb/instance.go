@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -52,12 +51,12 @@ type instance struct {
 	connections *connpool.Pool[*conn]
 	// catalog is the one that has the tables.
 	catalog string
-	// notes are sentences about what cannot be read.
-	notes []string
+	// notes are about what cannot be read.
+	notes []database.Unserved
 
 	mu sync.Mutex
-	// unread are sentences about tables whose rows cannot all be read, by the tables' names.
-	unread map[string]string
+	// unread are notes about tables whose rows cannot all be read, by the tables' names.
+	unread map[string]database.Unserved
 }
 
 // openTimeout is how long it may take to open the files.
@@ -129,7 +128,7 @@ func (i *instance) prepare(ctx context.Context, whole wholeFiles) error {
 	}
 	for _, s := range i.version.sources {
 		view := "CREATE VIEW " + identifier(s.table) + " AS SELECT * FROM " + s.reading()
-		if note := i.version.unended(ctx, s, whole); note != "" {
+		if note := i.version.unended(ctx, s, whole); note.Note != "" {
 			view += refused
 			i.notes = append(i.notes, note)
 		}
@@ -140,7 +139,7 @@ func (i *instance) prepare(ctx context.Context, whole wholeFiles) error {
 			if i.version.single {
 				return err
 			}
-			i.notes = append(i.notes, fmt.Sprintf("%s is not served: %s.", filepath.Base(s.path), opening(err)))
+			i.notes = append(i.notes, notServed("", "file or folder", filepath.Base(s.path), opening(err).Error()))
 		}
 	}
 	return i.lock(ctx, c)

@@ -26,12 +26,7 @@ func (d *db) Introspect(ctx context.Context) (*database.Schema, error) {
 	if failed := r.read(limited, d.settings.Schemas); failed != nil {
 		return nil, d.statementError(ctx, limited, failed)
 	}
-	for _, note := range c.of.notes {
-		r.schema.Note(note)
-	}
-	for _, note := range c.of.unreadNotes() {
-		r.schema.Note(note)
-	}
+	r.schema.Unserved = slices.Concat(r.schema.Unserved, c.of.notes, c.of.unreadNotes())
 	for _, own := range sqltext.OwnTables(&d.settings) {
 		own.Found(r.schema, nil, "the "+own.What+" cannot be made: "+contract.DuckDBOnlyReads)
 	}
@@ -144,7 +139,7 @@ func (r reader) dropUnreadable(ctx context.Context) error {
 				return err
 			}
 			if err != nil {
-				r.schema.Note(fmt.Sprintf("The view %s is not served: DuckDB cannot read it (%s).", t, failure(err)))
+				r.schema.Unserved = append(r.schema.Unserved, notServed("The view ", "view", t.String(), fmt.Sprintf("DuckDB cannot read it (%s)", failure(err))))
 				continue
 			}
 		}

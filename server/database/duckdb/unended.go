@@ -35,11 +35,11 @@ const (
 	tellUnended = "a file that this call needs is being written, or was not written to its end; try again in a few seconds, and if that does not help, whoever administers the endpoint finds the file in the endpoint's status"
 )
 
-// unended says of a file of the source that has no end that it is not read; "" if there is none. If time alone may tell that it is whole, the
+// unended says of a file of the source that has no end that it is not read; nothing if there is none. If time alone may tell that it is whole, the
 // version knows until when.
-func (v *version) unended(ctx context.Context, s source, known wholeFiles) string {
+func (v *version) unended(ctx context.Context, s source, known wholeFiles) database.Unserved {
 	if s.kind != csv {
-		return ""
+		return database.Unserved{}
 	}
 	for _, path := range s.files {
 		f, err := os.Open(path)
@@ -54,9 +54,9 @@ func (v *version) unended(ctx context.Context, s source, known wholeFiles) strin
 		if !until.IsZero() && (v.settles.IsZero() || until.Before(v.settles)) {
 			v.settles = until
 		}
-		return filepath.Base(path) + note
+		return database.Unserved{Note: filepath.Base(path) + note, Why: "a file" + strings.TrimSuffix(note, ".")}
 	}
-	return ""
+	return database.Unserved{}
 }
 
 // wholeFiles are the compressed files that were found to be whole, as they were then: to see that, one has to read all of them.

@@ -144,9 +144,9 @@ func (d *db) noteUnread(i *instance, table, place, kind string) {
 	_, known := i.unread[table]
 	if !known {
 		if i.unread == nil {
-			i.unread = map[string]string{}
+			i.unread = map[string]database.Unserved{}
 		}
-		i.unread[table] = fmt.Sprintf("Not all rows of %s can be read: %s%s.", table, kind, place)
+		i.unread[table] = database.Unserved{Note: fmt.Sprintf("Not all rows of %s can be read: %s%s.", table, kind, place), Why: "not all rows of a table can be read: " + kind}
 	}
 	i.mu.Unlock()
 	if !known {
@@ -154,9 +154,12 @@ func (d *db) noteUnread(i *instance, table, place, kind string) {
 	}
 }
 
-// unreadNotes are those sentences, in the order of the tables.
-func (i *instance) unreadNotes() []string {
+// unreadNotes are those notes, in the order of the tables.
+func (i *instance) unreadNotes() (all []database.Unserved) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return slices.Sorted(maps.Values(i.unread))
+	for _, table := range slices.Sorted(maps.Keys(i.unread)) {
+		all = append(all, i.unread[table])
+	}
+	return all
 }

@@ -57,7 +57,7 @@ func (i *introspection) leavesOut(t *database.Table, column, dataType, collation
 		why = "as some of its characters would be answered as ?, and not found: its character set is not that of its table, in which the servers that have the rows are asked; give the table utf8mb4"
 	}
 	if why != "" {
-		i.notes = append(i.notes, "the column "+t.String()+"."+column+" is left out, "+why)
+		i.unserved = append(i.unserved, database.Unserved{Note: "the column " + t.String() + "." + column + " is left out, " + why, Why: "a column is left out, " + why})
 	}
 	return why != ""
 }

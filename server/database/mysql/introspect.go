@@ -64,7 +64,8 @@ type introspection struct {
 	// uncounted are AUTO_INCREMENT columns that no sequence fills, byBytes columns whose equal texts can lie on different shards.
 	uncounted, byBytes []string
 	// notes are sentences about what the server has no tables for.
-	notes []string
+	notes    []string
+	unserved []database.Unserved
 }
 
 // introspect reads the tables of the schemas that the settings name, and the server's own tables if they are in others.
@@ -103,7 +104,7 @@ func (d *db) introspect(ctx context.Context, c *conn) (*database.Schema, *intros
 	}
 	i.tellBooleans()
 	i.sortTables(s)
-	s.Notes, s.Sharded = append(d.notes(), i.notes...), i.sharded
+	s.Notes, s.Unserved, s.Sharded = append(d.notes(), i.notes...), i.unserved, i.sharded
 	s.LeftOut = i.leftOut
 	d.gateway.Store(i.gateway)
 	d.spread.Store(i.spread)

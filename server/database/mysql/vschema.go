@@ -59,12 +59,19 @@ func (i *introspection) noteRules() {
 		i.notes = append(i.notes, "it has tables or views on several shards of which its VSchema knows nothing: they are left out")
 	}
 	if len(i.uncounted) > 0 {
-		i.notes = append(i.notes, "no sequence fills the AUTO_INCREMENT columns "+strings.Join(i.uncounted, ", ")+" of rows on several shards: each shard counts for itself, or callers must give the number; "+
-			"add a sequence (ALTER VSCHEMA ON … ADD AUTO_INCREMENT … USING …)")
+		const why = " of rows on several shards: each shard counts for itself, or callers must give the number; add a sequence (ALTER VSCHEMA ON … ADD AUTO_INCREMENT … USING …)"
+		i.unserved = append(i.unserved, database.Unserved{
+			Note: "no sequence fills the AUTO_INCREMENT columns " + strings.Join(i.uncounted, ", ") + why,
+			Why:  "no sequence fills an AUTO_INCREMENT column" + why, Count: len(i.uncounted),
+		})
 	}
 	if len(i.byBytes) > 0 {
-		i.notes = append(i.notes, "rows lie on their shards by the bytes of "+strings.Join(i.byBytes, ", ")+", whose collations take texts in another case as equal: such texts can be on different shards, "+
-			"so that keys have both and relations miss some; use the vindex unicode_loose_xxhash (or unicode_loose_md5), or the collation utf8mb4_bin")
+		const why = ", whose collations take texts in another case as equal: such texts can be on different shards, so that keys have both and relations miss some; " +
+			"use the vindex unicode_loose_xxhash (or unicode_loose_md5), or the collation utf8mb4_bin"
+		i.unserved = append(i.unserved, database.Unserved{
+			Note: "rows lie on their shards by the bytes of " + strings.Join(i.byBytes, ", ") + why,
+			Why:  "rows lie on their shards by the bytes of text columns" + why, Count: len(i.byBytes),
+		})
 	}
 }
 
