@@ -10,12 +10,12 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// pairsScript has orders on the shards of their customers, and tickets about orders on shards of their own.
+// pairsScript has labels that lie on the shards of their parcels, and buyers on shards of their own.
 const pairsScript = `create table buyer (id int primary key, region varchar(10) not null);
-create table parcel (id int primary key, buyer_id int not null, weight int not null, seen int, foreign key (buyer_id) references buyer (id) on delete cascade);
+create table parcel (id int primary key, buyer_id int not null, weight int not null, seen int, foreign key (buyer_id) references buyer (id));
 create index parcel_weight on parcel (weight);
 create index parcel_seen on parcel (seen);
-create table label (id int primary key, parcel_id int not null, color varchar(10) not null, foreign key (parcel_id) references parcel (id))`
+create table label (id int primary key, parcel_id int not null, color varchar(10) not null, foreign key (parcel_id) references parcel (id) on delete cascade)`
 
 // pairsOf are statements that insert the rows: parcels of buyers of two regions, each with or without labels of two colors. There are
 // enough of them for an index to be worth its use.
