@@ -173,7 +173,8 @@ func (b *bulkRun) writeItem(w *Writer, i int, check bool) error {
 		}
 		return err
 	}
-	undone, err := false, error(nil)
+	var undone bool
+	var err error
 	if b.atomic {
 		err = attempt()
 	} else {
