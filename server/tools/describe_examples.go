@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcp-admin/mcp-admin-operator/server/access"
@@ -21,14 +22,15 @@ type exampleNames struct {
 	group string
 	// many is a relation to many rows, and sum a path to a sum of theirs. siblings leads to the parent of a row and back.
 	many, sum, siblings string
-	// small is set if groups of few rows are left out.
-	small bool
+	// small is set if groups of few rows are left out, spread if the rows lie on several servers, which compute some things each by itself.
+	small, spread bool
 }
 
 // exampleNamesOf finds names of a scope's model.
 func exampleNamesOf(models *catalog.Catalog, scope access.Scope) *exampleNames {
 	m := scope.Model()
 	n := &exampleNames{model: m.Name, second: "2", small: m.Declared.MinGroupSize > 1}
+	n.spread = slices.ContainsFunc(m.Table.Columns, func(c *database.Column) bool { return c.Places })
 	numbers := read.MeasuredFields(scope, database.Sum)
 	if len(numbers) > 0 {
 		n.number = numbers[0]
@@ -55,7 +57,9 @@ func exampleNamesOf(models *catalog.Catalog, scope access.Scope) *exampleNames {
 	if n.group == "" {
 		n.group = groupName(scope)
 	}
-	n.relations(models, scope)
+	if !n.spread {
+		n.relations(models, scope)
+	}
 	return n
 }
 
@@ -136,7 +140,7 @@ func (n *exampleNames) groups() []string {
 	l.add("‹moment›__weekday: 1 (Monday) to 7, __month_of_year, __quarter_of_year" + n.hourOfDay)
 	l.add("‹text›__prefix_1: the first letter")
 	l.add("computed values, as those of list's fields, stand here: aggregate has no fields")
-	if !n.small {
+	if !n.small && !n.spread {
 		l.add("the argument fill: true adds empty groups of ‹moment›__month, … between the first and the last with rows")
 	}
 	return l.all
@@ -146,13 +150,26 @@ func (n *exampleNames) groups() []string {
 func (n *exampleNames) measures() []string {
 	l := &lines{exampleNames: n}
 	l.add("{count_distinct: ‹group›}")
+	const ofMeasures = "of measures: {ratio: [m, n]}, {mul: [m, 100]}; difference, add, sub, div, round, bucket"
+	if n.spread {
+		l.add("{sum: {mul: [‹number›, ‹second›]}}; avg, min, max; null of no rows")
+		l.add(ofMeasures)
+		l.add("the rows lie on several servers: no median, percentile, texts, share, mean, rank, running, moving, previous or change, and one count_distinct")
+		return l.all
+	}
 	l.add("{sum: {mul: [‹number›, ‹second›]}}; avg, min, max, median, stddev (of a sample); null of no rows")
 	l.add("{percentile: [‹number›, 0.9]}")
 	if !n.small {
 		l.add("{texts: ‹text›}: distinct, sorted, joined by comma and blank")
 	}
 	l.add("{sum: {count: ‹many›, filters: {…}}}")
-	l.add("of measures: {ratio: [m, n]}, {mul: [m, 100]}; difference, add, sub, div, round, bucket")
+	l.add(ofMeasures)
+	return append(l.all, n.windows()...)
+}
+
+// windows tell what measures take that compare groups with others.
+func (n *exampleNames) windows() []string {
+	l := &lines{exampleNames: n}
 	if !n.small {
 		l.add("{share: m}: of all rows, 0 to 1")
 	}
@@ -195,6 +212,10 @@ func (n *exampleNames) filters(lists, computes bool) []string {
 // top tells what top takes.
 func (n *exampleNames) top() []string {
 	l := &lines{exampleNames: n}
+	if n.spread {
+		l.add("the rows lie on several servers: not computed")
+		return l.all
+	}
 	l.add("{per: [‹group›], n: 2, ties: true}: the first 2 of each by order_by, with equal ones; without per of all")
 	l.add("order_by: [?] is random")
 	return l.all
