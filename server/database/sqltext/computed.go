@@ -8,6 +8,10 @@ import (
 
 // expression writes a computed column. alias names the table of the row; only a Reading needs it.
 func (w *writer) expression(alias int, c *database.Column) {
+	w.planned(func() { w.value(alias, c) })
+}
+
+func (w *writer) value(alias int, c *database.Column) {
 	switch e := c.Expression.(type) {
 	case database.Reading:
 		w.dialect.reading(w, c, func() { w.columnOf(alias, e.Of) })

@@ -26,6 +26,12 @@ func (w *writer) condition(c database.Condition, around precedence) {
 		w.fence(fence, around)
 		return
 	}
+	if joined, ok := c.(database.Joined); ok {
+		before := w.enter(joined.Join)
+		w.condition(joined.Condition, around)
+		w.alias = before
+		return
+	}
 	before := w.subqueries
 	w.subqueries = 0
 	w.single(c, around)
@@ -73,10 +79,6 @@ func (w *writer) single(c database.Condition, around precedence) {
 		w.dialect.fullText(w, c, around)
 	case database.CompareRefs:
 		w.compareRefs(c)
-	case database.Joined:
-		before := w.enter(c.Join)
-		w.condition(c.Condition, around)
-		w.alias = before
 	case database.Exists:
 		if w.dialect.gathers() && len(c.Theirs) == 1 {
 			w.gathered(c)
@@ -92,16 +94,16 @@ func (w *writer) single(c database.Condition, around precedence) {
 	}
 }
 
-// fence writes a condition that is asked only of rows that meet another one. A gateway over shards is asked both, if each has subqueries.
+// fence writes a condition that is asked only of rows that meet another one. A gateway over shards is asked both beside each other, if each
+// has subqueries: the caller's may be asked of hidden rows then.
 func (w *writer) fence(c database.Fenced, around precedence) {
+	if !w.dialect.gathers() {
+		w.guarded(c)
+		return
+	}
 	before := *w
 	w.subqueries = 0
-	w.text("CASE WHEN ")
-	w.condition(c.Fence, precedenceTop)
-	w.text(" THEN ")
-	w.condition(c.Condition, precedenceTop)
-	w.text(" ELSE FALSE END")
-	if w.subqueries > 1 && w.dialect.gathers() {
+	if w.guarded(c); w.subqueries > 1 && !w.within {
 		*w = before
 		w.condition(database.And{c.Fence, c.Condition}, around)
 		return
@@ -109,12 +111,31 @@ func (w *writer) fence(c database.Fenced, around precedence) {
 	w.subqueries += before.subqueries
 }
 
-// tooManySubqueries refuses an expression with several subqueries. vtgate (24) has each shard compute all of it as soon as one of them can
-// be computed there: the others then see the rows of that shard alone.
+func (w *writer) guarded(c database.Fenced) {
+	w.text("CASE WHEN ")
+	w.condition(c.Fence, precedenceTop)
+	w.text(" THEN ")
+	w.condition(c.Condition, precedenceTop)
+	w.text(" ELSE FALSE END")
+}
+
+// planned writes a value in which conditions may stand. A gateway over shards plans all of it as one.
+func (w *writer) planned(write func()) {
+	before, within := w.subqueries, w.within
+	w.subqueries, w.within = 0, true
+	write()
+	if w.subqueries > 1 && w.dialect.gathers() {
+		w.tooManySubqueries()
+	}
+	w.subqueries, w.within = w.subqueries+before, within
+}
+
+// tooManySubqueries refuses an expression with several subqueries. As soon as a shard can compute one of them by itself, vtgate (24) has
+// each shard compute the whole expression, and the other subqueries see the rows of that shard alone.
 func (w *writer) tooManySubqueries() {
 	if w.err == nil {
-		w.err = &database.Error{Code: database.Invalid, Message: "the database keeps these rows on several servers, and does not look for related rows of two kinds in one condition; " +
-			"have one of them in each _any and each _not, or list the ids first and filter by them"}
+		w.err = &database.Error{Code: database.Invalid, Message: "the database keeps these rows on several servers, and does not look for related rows of two kinds at once; " +
+			"have one of them in each _any, _not and value, or list the ids first and filter by them"}
 	}
 }
 
@@ -162,13 +183,13 @@ func (w *writer) join(all []database.Condition, operator, none string, inside pr
 }
 
 func (w *writer) not(c database.Not, around precedence) {
-	switch inner := c.Condition.(type) {
-	case database.And, database.Or:
-		if w.elsewhere {
-			w.condition(denied(inner), around)
+	if w.elsewhere {
+		if other := denied(c.Condition); other != nil {
+			w.condition(other, around)
 			return
 		}
-		w.isNotTrue(inner)
+	}
+	switch inner := c.Condition.(type) {
 	case database.IsNull:
 		w.column(inner.Column)
 		w.text(" IS NOT NULL")
@@ -176,32 +197,35 @@ func (w *writer) not(c database.Not, around precedence) {
 		w.text("NOT ")
 		w.condition(inner, precedenceOperand)
 	default:
-		w.isNotTrue(inner)
+		w.text("(")
+		w.condition(inner, precedenceTop)
+		w.text(") IS NOT TRUE")
 	}
 }
 
-func (w *writer) isNotTrue(c database.Condition) {
-	w.text("(")
-	w.condition(c, precedenceTop)
-	w.text(") IS NOT TRUE")
-}
-
-// denied is the denial of conditions that all must hold, or of which one must, for rows from other servers. Spider (10.11) asks these for
-// what it can write of conditions that all must hold, and leaves the others out: that asks for more rows than it should, and within a NOT
-// for fewer.
+// denied is the denial of a condition that has others, for rows from other servers; nil if it has none. Spider (10.11) asks these for what
+// it can write of conditions that all must hold, and leaves the others out: that asks for more rows than it should, and within a NOT for
+// fewer. So only single conditions are denied. Wherever a condition stands, unknown counts as false.
 func denied(c database.Condition) database.Condition {
-	parts, all := c.(database.And)
-	if !all {
-		parts = database.And(c.(database.Or))
+	switch c := c.(type) {
+	case database.And:
+		return database.Or(deniedEach(c))
+	case database.Or:
+		return database.And(deniedEach(c))
+	case database.Not:
+		return c.Condition
+	case database.Joined:
+		return database.Joined{Join: c.Join, Condition: database.Not{Condition: c.Condition}}
 	}
-	denials := make([]database.Condition, len(parts))
-	for i, part := range parts {
-		denials[i] = database.Not{Condition: part}
+	return nil
+}
+
+func deniedEach(all []database.Condition) []database.Condition {
+	each := make([]database.Condition, len(all))
+	for i, c := range all {
+		each[i] = database.Not{Condition: c}
 	}
-	if all {
-		return database.Or(denials)
-	}
-	return database.And(denials)
+	return each
 }
 
 func (w *writer) match(m database.Match) {

@@ -196,6 +196,11 @@ func (w *writer) aggregate(m *database.Measure, function string, value func()) {
 
 // aggregateWith is aggregate with more behind the value.
 func (w *writer) aggregateWith(m *database.Measure, function string, value, more func()) {
+	w.planned(func() { w.filtered(m, function, value, more) })
+}
+
+// filtered is an aggregate of the rows that its measure takes.
+func (w *writer) filtered(m *database.Measure, function string, value, more func()) {
 	filter := m.Where != nil && w.dialect.filters()
 	w.text(function)
 	if m.Where != nil && !filter {

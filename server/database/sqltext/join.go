@@ -52,13 +52,13 @@ func (w *writer) source(from database.Source) {
 
 // nested writes a source, with joins, within another one: with an alias of its own.
 func (w *writer) nested(joins []*database.Join, write func()) {
-	alias, base, outer, elsewhere, subqueries := w.alias, w.base, w.outer, w.elsewhere, w.subqueries
+	alias, base, outer, elsewhere, subqueries, within := w.alias, w.base, w.outer, w.elsewhere, w.subqueries, w.within
 	w.aliases++
-	w.alias, w.base, w.elsewhere = w.aliases, w.aliases, false
+	w.alias, w.base, w.elsewhere, w.within = w.aliases, w.aliases, false, false
 	w.outer = append(w.outer, base)
 	w.number(joins)
 	write()
-	w.alias, w.base, w.outer, w.elsewhere, w.subqueries = alias, base, outer, elsewhere, subqueries
+	w.alias, w.base, w.outer, w.elsewhere, w.subqueries, w.within = alias, base, outer, elsewhere, subqueries, within
 }
 
 // outside writes about the row in which the present source is nested.

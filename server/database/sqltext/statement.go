@@ -174,9 +174,11 @@ type writer struct {
 	own *database.Table
 	// elsewhere reports whether the rows of a table of the present source, or of its joins, come from other servers.
 	elsewhere bool
-	// subqueries are those of the expression that is being written.
+	// subqueries counts those of the expression that is being written.
 	subqueries int
-	err        error
+	// within reports whether conditions that are being written are a part of a value.
+	within bool
+	err    error
 }
 
 func (w *writer) text(s string) { w.buf = append(w.buf, s...) }
