@@ -13,8 +13,9 @@ type rotatingDatabase struct {
 	mu     sync.Mutex
 	newest *pool
 	closed bool
-	// connections is how many the newest pool may have; 0 is as many as it was opened for.
+	// connections is how many the newest pool may have; 0 is as many as it was opened for. retired reports whether no pool keeps idle ones.
 	connections int
+	retired     bool
 }
 
 // A pool is a database with one login.
@@ -34,6 +35,9 @@ func (r *rotatingDatabase) replace(db database.DB) {
 	old, next := r.newest, &pool{DB: db}
 	r.newest, old.replaced = next, true
 	resize(db, r.connections)
+	if r.retired {
+		retire(db)
+	}
 	unused, closed := old.calls == 0, r.closed
 	r.mu.Unlock()
 	if unused {
@@ -60,12 +64,16 @@ func resize(db database.DB, connections int) {
 	}
 }
 
-// retire keeps no connection of the newest pool open that no call uses.
+// retire keeps no connection open that no call uses, neither of the newest pool nor of those that follow it.
 func (r *rotatingDatabase) retire() {
 	r.mu.Lock()
-	newest := r.newest.DB
-	r.mu.Unlock()
-	if pool, ok := newest.(database.Retirable); ok {
+	defer r.mu.Unlock()
+	r.retired = true
+	retire(r.newest.DB)
+}
+
+func retire(db database.DB) {
+	if pool, ok := db.(database.Retirable); ok {
 		pool.Retire()
 	}
 }

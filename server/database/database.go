@@ -205,6 +205,8 @@ type Error struct {
 	// Whole reports, if the code is Uncertain, that the transaction is in the database as a whole or not at all, so that a key in it tells
 	// whether it is.
 	Whole bool
+	// Ended reports that the database has ended the transaction, and undone all of it.
+	Ended bool
 	// NotBegun reports that the transaction could not begin, which an engine may find out with its first statement.
 	NotBegun bool
 }

@@ -46,7 +46,7 @@ func TestNotesNameNothingOfTheDatabase(t *testing.T) {
 		{Note: "the column shop.patients.cure is left out, as it is odd", Why: "a column is left out, as it is odd"},
 		{Note: "the view cured is not served", Why: "a view is not served"},
 	}}
-	want := []string{"it has no JSON_TABLE", "a column is left out, as it is odd; there are 2", "a file is not served; there are 3", "a view is not served; there is 1"}
+	want := []string{"it has no JSON_TABLE", "a column is left out, as it is odd (2 in all)", "a file is not served (3 in all)", "a view is not served (1 in all)"}
 	if got := notesOf(schema); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -242,11 +242,7 @@ func notesOf(schema *database.Schema) []string {
 		counts[u.Why] += max(u.Count, 1)
 	}
 	for _, why := range slices.Sorted(maps.Keys(counts)) {
-		number := "there is 1"
-		if n := counts[why]; n > 1 {
-			number = fmt.Sprintf("there are %d", n)
-		}
-		notes = append(notes, why+"; "+number)
+		notes = append(notes, fmt.Sprintf("%s (%d in all)", why, counts[why]))
 	}
 	return notes
 }

@@ -34,7 +34,7 @@ func TestChangesWithoutSavepoints(t *testing.T) {
 	r := l.call(ownerText, "bulk_author", `{"operation":"update","items":[{"id":1,"data":{"name":"A"}},{"data":{}},{"id":99,"data":{"name":"B"}},{"id":2,"data":{"name":"C"}}]}`)
 	payload := l.decode(r)
 	if r.Code != call.CodeNotFound || payload["success_count"] != 0.0 || payload["error_count"] != 2.0 ||
-		!strings.HasPrefix(r.Message, "nothing was changed; item 2: ") || !strings.Contains(fmt.Sprint(payload["notice"]), "the database can undo no item alone") {
+		!strings.HasPrefix(r.Message, "nothing was changed; item 2: ") || !strings.Contains(fmt.Sprint(payload["notice"]), "the database cannot undo one item by itself") {
 		t.Errorf("a bulk with an item that failed: %s", r.Text)
 	}
 	if name := l.one("SELECT name FROM author WHERE id = 1"); name == "A" {

@@ -195,7 +195,7 @@ func TestChangesBehindAPolicyThatReadsTablesOfOtherServers(t *testing.T) {
 			s.check(t, "an item that fails ends it, and the answer says why", func(t *testing.T) {
 				failed := s.fails(t, "clerk", "bulk_note", `{"operation":"create","items":[{"data":{"id":4,"guest_id":1,"body":"d"}},{"data":{"id":5,"guest_id":1,"body":"a"}},{"data":{"id":6,"guest_id":1,"body":"f"}}]}`, "validation_error")
 				want(t, failed, `0`, "success_count")
-				for part, words := range map[string]string{"error": "nothing was changed; item 1: ", "notice": "the database can undo no item alone"} {
+				for part, words := range map[string]string{"error": "nothing was changed; item 1: ", "notice": "the database cannot undo one item by itself"} {
 					if told := fmt.Sprint(failed[part]); !strings.Contains(told, words) {
 						t.Errorf("%s is %q, want %q in it", part, told, words)
 					}
@@ -294,7 +294,7 @@ create table closed (id int primary key)`)
 				})
 			}
 			tells("has no such table, or not all of its columns", "list_gone {}", "list_never {}", "list_thin {}", `aggregate_gone {"measures":{"n":{"count":"*"}}}`, `report_well {"report":"names"}`)
-			tells("does not allow this to the user as whom it is asked", "list_closed {}")
+			tells("refuses this to the user that the database connects as", "list_closed {}")
 			s.check(t, "a change of the table in front is told as one", func(t *testing.T) {
 				if _, err := plain.Exec("alter table well drop column name"); err != nil {
 					t.Fatal(err)

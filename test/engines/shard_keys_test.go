@@ -126,7 +126,7 @@ func (s *suite) numbersOfASequence(t *testing.T) {
 		want(t, described, `{"name":"id","type":"integer","required":false,"default":"computed by the database","primary_key":true,"unique":true,"editable":false}`, "fields", 0)
 		want(t, described, `"Set on create only."`, "fields", 1, "help_text")
 		told := s.fails(t, "root", "update_purchase", `{"id":11,"data":{"buyer_id":2}}`, "validation_error")
-		if !strings.Contains(fmt.Sprint(told), "says on which server the row lies, so it can be given to a new row only") {
+		if !strings.Contains(fmt.Sprint(told), "decides which server holds the row, so it is set only when the row is created") {
 			t.Errorf("got %v", told)
 		}
 	})

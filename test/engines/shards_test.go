@@ -6,7 +6,7 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
-// The reasons why cases and groups of them differ if the rows lie on two shards of a Vitess (docs/many-servers.md, "Vitess").
+// The reasons why cases and groups of them differ if the rows lie on two shards of a Vitess (docs/vitess.md).
 const (
 	betweenShards = "no foreign key leads from one shard to another: nothing is checked, protected or taken along by it"
 	onEachShard   = "a key is unique on each shard alone"

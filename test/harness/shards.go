@@ -130,7 +130,7 @@ func (by shards) spread(name func(table string) string, statement string) (all [
 		return text
 	})
 	by[table] = column == key
-	function := "xxhash"
+	function := "unicode_loose_xxhash"
 	if regexp.MustCompile(`(?i)[(,]\s*` + regexp.QuoteMeta(column) + ` (?:big|small)?int`).MatchString(statement) {
 		function = "hash"
 	}

@@ -158,7 +158,7 @@ func (e *examined) tellsNothing(t *testing.T, text string) {
 // statement later than the server waits for that.
 var timed = map[string]bool{"row locks": true, "locks of cancelled calls": true}
 
-// differing are the checks that differ behind a gateway, as docs/many-servers.md says.
+// differing are the checks that differ behind a gateway, as docs/vitess.md says.
 var differing = map[string]bool{"documents": true}
 
 func TestWhatASelfTestNeedsWorksOnEveryEngine(t *testing.T) {

@@ -151,20 +151,30 @@ type bearer struct {
 // inItsWords is an error in the words of the endpoint, if it said why it takes no request: the client's error has the status alone.
 func (b *bearer) inItsWords(err error) error {
 	if said := b.said.Load(); err != nil && said != nil {
-		return errors.New(*said)
+		return &saidError{*said, err}
 	}
 	return err
 }
+
+// saidError is an error of the client in the words of the endpoint.
+type saidError struct {
+	words string
+	cause error
+}
+
+func (e *saidError) Error() string { return e.words }
+
+func (e *saidError) Unwrap() error { return e.cause }
 
 // RoundTrip implements http.RoundTripper.
 func (b *bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.text)
+	b.said.Store(nil)
 	response, err := b.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	b.said.Store(nil)
 	switch {
 	case response.StatusCode == http.StatusUnauthorized:
 		b.refused.Store(true)

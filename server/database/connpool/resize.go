@@ -25,7 +25,7 @@ func (p *Pool[C]) Resize(size int) {
 }
 
 // Retire closes the connections that are idle, and from now on each that is given back: another pool takes the place of this one, and
-// the database may not have room for both. Callers who are still there get connections as before.
+// the database may not have room for both. Callers who are still there make new ones.
 func (p *Pool[C]) Retire() {
 	p.mu.Lock()
 	if p.ending || p.retired {

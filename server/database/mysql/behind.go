@@ -34,6 +34,13 @@ func isDenied(err error) bool {
 // something is missing or not allowed is told from one of the server itself: that still has what the schema says.
 func (d *db) askedError(ctx, limited context.Context, c *conn, sql []byte, err error, table *database.Table) *database.Error {
 	e := d.statementError(ctx, limited, err, table)
+	if d.spread.Load() {
+		// A gateway leaves out a join that a column needs.
+		if named, _ := d.named(sql); number(err) == errBadField && c.shows(limited, named) {
+			e.Code, e.Message = database.Invalid, notOverAll
+		}
+		return e
+	}
 	if !isBehindAway(err) && !isMissing(err) && !isDenied(err) {
 		return e
 	}
@@ -46,7 +53,7 @@ func (d *db) askedError(ctx, limited context.Context, c *conn, sql []byte, err e
 	case !c.shows(limited, named):
 		return e
 	case isDenied(err):
-		e.Code, e.Message = database.Unready, "a server that has rows of a table does not allow this to the user as whom it is asked, and nothing was changed; whoever administers the database must grant it there"
+		e.Code, e.Message = database.Unready, "a server that has rows of a table refuses this to the user that the database connects as, and nothing was changed; whoever administers the database must grant it there"
 	default:
 		e.Code, e.Message = database.Unready, missingBehind
 	}

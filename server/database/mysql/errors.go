@@ -180,14 +180,12 @@ func (d *db) answerError(answer *mysql.MySQLError) *database.Error {
 	if isUndone(answer) {
 		return undone(e)
 	}
-	if d.gateway.Load() && (answer.Number == errNotSupported || isUnsupported(answer)) ||
-		d.spread.Load() && (answer.Number == errUnknown || answer.Number == errBadField) { // it leaves out a join that a column needs
-		e.Code, e.Message = database.Invalid, "the database keeps these rows on several servers, and does not compute this over all of them; ask without values of related rows "+
-			"(their counts and sums), windows and shares, with one count_distinct and without groups of long texts, or list the ids first and filter by them"
+	if d.gateway.Load() && (answer.Number == errNotSupported || isUnsupported(answer)) || d.spread.Load() && answer.Number == errUnknown {
+		e.Code, e.Message = database.Invalid, notOverAll
 		return e
 	}
 	if strings.HasPrefix(answer.Message, severalShards) {
-		e.Code, e.Message = database.Invalid, oneShardAlone
+		e.Code, e.Ended, e.Message = database.Invalid, true, oneShardAlone
 		return e
 	}
 	switch answer.Number {

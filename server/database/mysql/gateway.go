@@ -24,8 +24,8 @@ var (
 const severalShards = "multi-db transaction attempted"
 
 // oneShardAlone is what a caller is told then.
-const oneShardAlone = "the database allows no transaction over several of its servers, and nothing was changed; the rows, the journal and the keys of a call may lie " +
-	"on several: whoever administers the endpoint can allow it (" + modeOption + ")"
+const oneShardAlone = "the database allows no transaction over several of its servers, and nothing was changed; the rows, the journal and the idempotency keys of a call " +
+	"may lie on several: whoever administers the endpoint can allow it (" + modeOption + ")"
 
 // ownColumn matches the words of a server about a column that only our statements have: the gateway has cut one into parts that do
 // not fit. Without them it would look as if somebody had changed the tables.
@@ -57,6 +57,10 @@ func unwrap(answer *mysql.MySQLError) {
 		answer.Message = codeOf(answer) // the rest is of a form that is not known
 	}
 }
+
+// notOverAll is what a caller is told of what a gateway does not take over several shards.
+const notOverAll = "the database keeps these rows on several servers, and does not compute this over all of them; ask without values of related rows " +
+	"(their counts and sums), medians, texts, windows and shares, with one count_distinct and without groups of long texts, or list the ids first and filter by them"
 
 // asked is the name by which a schema that an error names is asked for.
 func (d *db) asked(told string) string {

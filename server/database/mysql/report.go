@@ -54,6 +54,9 @@ func (d *db) readReport(ctx context.Context, connection *conn, report *database.
 		return connection.result(limited, c.SQL.Text, c.Args, read)
 	})
 	if err != nil {
+		if isMissing(err) && (d.spread.Load() || isMissing(connection.onlyPrepare(limited, c.SQL.Text, len(c.Args)))) {
+			return out, database.Reported{}, d.statementError(ctx, limited, err, nil) // what the query names is missing here, not on another server
+		}
 		return out, database.Reported{}, d.askedError(ctx, limited, connection, c.SQL.Text, err, nil)
 	}
 	return extended, reported, nil

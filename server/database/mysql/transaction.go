@@ -246,7 +246,7 @@ func (t *transaction) watch(err error) error {
 		return nil
 	}
 	e := database.AsError(err)
-	t.ended = t.ended || t.conn.lost || e.Code == database.Locked || e.Message == oneShardAlone
+	t.ended = t.ended || t.conn.lost || e.Code == database.Locked || e.Ended
 	return t.fail(err)
 }
 
@@ -288,7 +288,7 @@ func (t *transaction) divide(ctx context.Context, name string) error {
 	case errNotImplemented, errNotSupported:
 		return &database.Error{
 			Code: database.Undivided, Reason: reasonError, Cause: wordless(err),
-			Message: "the database can undo no part of this call alone, as rows of a table without savepoints are read along, and nothing was changed; make one change in each call",
+			Message: "this call reads a table that has no savepoints, so the database cannot undo a part of it by itself; nothing was changed; make one change in each call",
 		}
 	}
 	if err != nil {

@@ -66,8 +66,8 @@ func (i *introspection) noteRules() {
 		})
 	}
 	if len(i.byBytes) > 0 {
-		const why = ", whose collations take texts in another case as equal: such texts can be on different shards, so that keys have both and relations miss some; " +
-			"use the vindex unicode_loose_xxhash (or unicode_loose_md5), or the collation utf8mb4_bin"
+		const why = ", whose collations take texts in another case as equal: such texts can be on different shards, so that such a column makes no key; " +
+			"use the vindex unicode_loose_xxhash (or unicode_loose_md5), or the collation utf8mb4_0900_bin"
 		i.unserved = append(i.unserved, database.Unserved{
 			Note: "rows lie on their shards by the bytes of " + strings.Join(i.byBytes, ", ") + why,
 			Why:  "rows lie on their shards by the bytes of text columns" + why, Count: len(i.byBytes),
@@ -117,7 +117,12 @@ type placing struct {
 // keepsUnique reports whether a key is unique on all shards. The servers keep it so on each shard alone: on all it is so if it has the
 // columns that say which one it is, or if the gateway itself keeps a list of its values.
 func (p *placing) keepsUnique(key []*database.Column) bool {
-	return includesAll(key, p.by) || slices.ContainsFunc(p.listed, func(columns []*database.Column) bool { return includesAll(key, columns) })
+	return includesAll(key, p.by) && !p.splitsEqual() || slices.ContainsFunc(p.listed, func(columns []*database.Column) bool { return includesAll(key, columns) })
+}
+
+// splitsEqual reports whether texts that the servers take as equal can lie on different shards.
+func (p *placing) splitsEqual() bool {
+	return bytewise[p.function] && slices.ContainsFunc(p.by, func(c *database.Column) bool { return strings.HasSuffix(c.Collation, "_ci") })
 }
 
 func includesAll(key, columns []*database.Column) bool {

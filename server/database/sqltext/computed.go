@@ -37,7 +37,7 @@ func (w *writer) value(alias int, c *database.Column) {
 func (w *writer) chosen(e database.Chosen) {
 	if e.Where != nil {
 		w.text("CASE WHEN ")
-		w.condition(e.Where, precedenceTop)
+		w.chooses(e.Where)
 		w.text(" THEN ")
 	}
 	before := w.enter(e.Of.Join)

@@ -35,10 +35,19 @@ func (w *writer) condition(c database.Condition, around precedence) {
 	before := w.subqueries
 	w.subqueries = 0
 	w.single(c, around)
-	if w.subqueries > 1 && w.dialect.gathers() {
+	if w.dialect.gathers() && (w.subqueries > 1 || w.subqueries > 0 && w.hasJoins && isComposed(c)) {
 		w.tooManySubqueries()
 	}
 	w.subqueries += before
+}
+
+// isComposed reports whether a condition is made of others. If such a one has a subquery, vtgate (24) leaves it out of a statement with joins.
+func isComposed(c database.Condition) bool {
+	switch c.(type) {
+	case database.Or, database.Not:
+		return true
+	}
+	return false
 }
 
 // single writes a predicate that is no list of predicates which must all hold.
@@ -94,8 +103,8 @@ func (w *writer) single(c database.Condition, around precedence) {
 	}
 }
 
-// fence writes a condition that is asked only of rows that meet another one. A gateway over shards is asked both beside each other, if each
-// has subqueries: the caller's may be asked of hidden rows then.
+// fence writes a condition that is asked only of rows that meet another one. A gateway over shards is asked both beside each other, if there
+// are subqueries, whose empty lists it takes for a 0 within a CASE: the caller's condition may be asked of hidden rows then.
 func (w *writer) fence(c database.Fenced, around precedence) {
 	if !w.dialect.gathers() {
 		w.guarded(c)
@@ -103,7 +112,7 @@ func (w *writer) fence(c database.Fenced, around precedence) {
 	}
 	before := *w
 	w.subqueries = 0
-	if w.guarded(c); w.subqueries > 1 && !w.within {
+	if w.guarded(c); w.subqueries > 0 && !w.within {
 		*w = before
 		w.condition(database.And{c.Fence, c.Condition}, around)
 		return
@@ -117,6 +126,18 @@ func (w *writer) guarded(c database.Fenced) {
 	w.text(" THEN ")
 	w.condition(c.Condition, precedenceTop)
 	w.text(" ELSE FALSE END")
+}
+
+// chooses writes the condition on the rows that a measure takes. A gateway over shards takes no subquery there: it takes an empty list for
+// a 0, or looks into another keyspace.
+func (w *writer) chooses(c database.Condition) {
+	before := w.subqueries
+	w.subqueries = 0
+	w.condition(c, precedenceTop)
+	if w.subqueries > 0 && w.dialect.gathers() {
+		w.tooManySubqueries()
+	}
+	w.subqueries += before
 }
 
 // planned writes a value in which conditions may stand. A gateway over shards plans all of it as one.
@@ -134,8 +155,8 @@ func (w *writer) planned(write func()) {
 // each shard compute the whole expression, and the other subqueries see the rows of that shard alone.
 func (w *writer) tooManySubqueries() {
 	if w.err == nil {
-		w.err = &database.Error{Code: database.Invalid, Message: "the database keeps these rows on several servers, and does not look for related rows of two kinds at once; " +
-			"have one of them in each _any, _not and value, or list the ids first and filter by them"}
+		w.err = &database.Error{Code: database.Invalid, Message: "the database keeps these rows on several servers, and does not look for related rows in such a condition: " +
+			"not for two kinds of them in one _any or _not, not in one beside fields of other rows, and not in a measure's filters; list the ids first and filter by them"}
 	}
 }
 

@@ -205,7 +205,7 @@ func (w *writer) filtered(m *database.Measure, function string, value, more func
 	w.text(function)
 	if m.Where != nil && !filter {
 		w.text("CASE WHEN ")
-		w.condition(m.Where, precedenceTop)
+		w.chooses(m.Where)
 		w.text(" THEN ")
 	}
 	switch {
@@ -225,7 +225,7 @@ func (w *writer) filtered(m *database.Measure, function string, value, more func
 	w.text(")")
 	if filter {
 		w.text(" FILTER (WHERE ")
-		w.condition(m.Where, precedenceTop)
+		w.chooses(m.Where)
 		w.text(")")
 	}
 }

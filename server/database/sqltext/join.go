@@ -52,13 +52,13 @@ func (w *writer) source(from database.Source) {
 
 // nested writes a source, with joins, within another one: with an alias of its own.
 func (w *writer) nested(joins []*database.Join, write func()) {
-	alias, base, outer, elsewhere, subqueries, within := w.alias, w.base, w.outer, w.elsewhere, w.subqueries, w.within
+	alias, base, outer, elsewhere, subqueries, within, joined := w.alias, w.base, w.outer, w.elsewhere, w.subqueries, w.within, w.hasJoins
 	w.aliases++
-	w.alias, w.base, w.elsewhere, w.within = w.aliases, w.aliases, false, false
+	w.alias, w.base, w.elsewhere, w.within, w.hasJoins = w.aliases, w.aliases, false, false, false
 	w.outer = append(w.outer, base)
 	w.number(joins)
 	write()
-	w.alias, w.base, w.outer, w.elsewhere, w.subqueries, w.within = alias, base, outer, elsewhere, subqueries, within
+	w.alias, w.base, w.outer, w.elsewhere, w.subqueries, w.within, w.hasJoins = alias, base, outer, elsewhere, subqueries, within, joined
 }
 
 // outside writes about the row in which the present source is nested.
@@ -81,6 +81,7 @@ func (w *writer) number(joins []*database.Join) {
 // joinAll writes joins that have their numbers. The policy stands in ON, so that a row that it hides looks like one that
 // is missing.
 func (w *writer) joinAll(joins []*database.Join) {
+	w.hasJoins = w.hasJoins || len(joins) > 0
 	for _, join := range joins {
 		before := w.enter(join)
 		w.text(" LEFT JOIN ")

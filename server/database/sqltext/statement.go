@@ -176,6 +176,8 @@ type writer struct {
 	elsewhere bool
 	// subqueries counts those of the expression that is being written.
 	subqueries int
+	// hasJoins reports whether the present source has joins.
+	hasJoins bool
 	// within reports whether conditions that are being written are a part of a value.
 	within bool
 	err    error

@@ -95,7 +95,7 @@ type bulkError struct {
 }
 
 // nothingKept tells why a bulk that need not be all or nothing was.
-const nothingKept = "the other items were undone, too, and later ones not tried: rows of a table without savepoints are read along, so the database can undo no item alone; " +
+const nothingKept = "the other items were undone, too, and later ones not tried: a row policy reads a table that has no savepoints, so the database cannot undo one item by itself; " +
 	"mend that item or leave it out, and send the others again"
 
 // bulkRun is a bulk on its way.

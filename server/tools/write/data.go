@@ -130,7 +130,7 @@ func WhyNotWritable(f *catalog.Field, p Purpose) string {
 	case f.Restorable && p.Creates && p.Restores:
 		return ""
 	case f.Column.Places && !p.Creates:
-		return "says on which server the row lies, so it can be given to a new row only; leave it out"
+		return "decides which server holds the row, so it is set only when the row is created; leave it out"
 	case f.ReadOnly || !mayStore(f.Column, p.Creates):
 		return "is read-only; leave it out"
 	case f.Masked && !p.Creates:
