@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcp-admin/mcp-admin-operator/contract"
+	"github.com/mcp-admin/mcp-admin-operator/server/database/databasetest"
 	"github.com/mcp-admin/mcp-admin-operator/test/harness"
 )
 
@@ -20,7 +21,6 @@ create table bonus (id bigint auto_increment primary key, buyer_id int not null,
 create table parcel (id bigint primary key, buyer_id int not null, weight int not null, foreign key (buyer_id) references buyer (id) on delete cascade);
 create table receipt (id bigint AUTO_INCREMENT primary key, note varchar(10));
 create table stub (id bigint AUTO_INCREMENT primary key, buyer_id int not null, foreign key (buyer_id) references buyer (id) on delete cascade);
-create table item (sku varchar(20) primary key);
 create table part (code varchar(20) character set utf8mb4 collate utf8mb4_bin primary key);
 insert into buyer (id, region) values (1, 'near'), (2, 'near'), (3, 'near'), (4, 'near'), (5, 'far'), (6, 'far'), (7, 'far'), (8, 'far');
 insert into purchase (id, buyer_id, total) values (11, 1, 1), (12, 2, 2), (13, 3, 3), (14, 4, 4), (15, 5, 5), (16, 6, 6), (17, 7, 7), (18, 8, 8);
@@ -75,7 +75,15 @@ func serveBuyers(t *testing.T, engine harness.Engine) *suite {
 	if err := plain.QueryRow("select database()").Scan(&keyspace); err != nil {
 		t.Fatal(err)
 	}
+	byBytes := func() error {
+		_, err := plain.Exec("alter vschema on item add vindex xxhash(sku) using xxhash")
+		return err
+	}
+	if err := databasetest.Topology(byBytes); err != nil {
+		t.Fatal(err)
+	}
 	for _, statement := range []string{
+		"create table item (sku varchar(20) primary key)",
 		"create table loose (id int primary key)",
 		"alter table bonus add foreign key (id) references purchase (id)",
 		"create table plain." + numbersTable() + " (id bigint primary key, next_id bigint, cache bigint) comment 'vitess_sequence'",
@@ -177,6 +185,11 @@ func (s *suite) tellsOfShards(t *testing.T) {
 	t.Helper()
 	s.check(t, "texts that are equal in another case", func(t *testing.T) {
 		s.databaseNotes(t, "rows lie on their shards by the bytes of KEYSPACE.item.sku, whose collations take texts in another case as equal")
+		for model, hasKey := range map[string]bool{"item": false, "part": true} {
+			if tools := s.statusOf(model).Tools; slices.Contains(tools, "delete_"+model) != hasKey {
+				t.Errorf("%s has the tools %q", model, tools)
+			}
+		}
 	})
 	s.check(t, "what nobody can be served says why", func(t *testing.T) {
 		for model, why := range map[string]string{
