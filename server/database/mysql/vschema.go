@@ -160,7 +160,7 @@ func (i *introspection) readPlacing(ctx context.Context, t *database.Table) (*pl
 		for name := range strings.SplitSeq(v[0], ", ") {
 			columns = append(columns, columnOf(t, name))
 		}
-		if strings.HasSuffix(v[2], "_unique") && v[4] == t.Name { // else the list is of another table's values
+		if strings.HasSuffix(v[2], "_unique") && v[4] == t.Name && !strings.Contains(v[3], "write_only") { // else the list lacks values, or is of another table's
 			p.listed = append(p.listed, columns)
 		}
 		if first {
