@@ -33,9 +33,37 @@ func unconfirmed(t *testing.T) (s *served, standbys func(names string)) {
 		s.exec("alter system set synchronous_standby_names = '" + names + "'")
 		s.exec("select pg_reload_conf()")
 		s.settles("show synchronous_standby_names", names)
+		if names != "" {
+			s.commitsWait()
+		}
 	}
+	s.exec("create table confirmation (n int)")
 	t.Cleanup(func() { standbys("") })
 	return s, standbys
+}
+
+// commitsWait returns once a commit waits for a standby: the server's checkpointer has it wait, and reads the configuration by itself.
+func (s *served) commitsWait() {
+	s.Helper()
+	for {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := s.plain.Exec("insert into confirmation (n) values (1)")
+			ended <- err
+		}()
+		waits := false
+		for len(ended) == 0 && !waits {
+			if err := s.plain.QueryRow("select count(pg_cancel_backend(pid)) > 0 from pg_stat_activity where wait_event = 'SyncRep'").Scan(&waits); err != nil {
+				s.Fatal(err)
+			}
+		}
+		if err := <-ended; err != nil {
+			s.Fatal(err)
+		}
+		if waits {
+			return
+		}
+	}
 }
 
 // A commit that no standby confirms is not acknowledged, and neither is its repetition, though the row is there: a failover would
