@@ -32,7 +32,7 @@ type Schema struct {
 	ReadOnly string
 	// Notes are sentences about what the server lacks and what is not possible because of it. They name nothing that lies in the database.
 	Notes []string
-	// Unserved is what is left out, or not served as a whole.
+	// Unserved has a note for each thing of the database that callers do not get, or not all of it.
 	Unserved []Unserved
 }
 

@@ -15,33 +15,27 @@ import (
 // Without TWOPC the shards of a transaction commit one after the other. If one fails, what was committed before it stays. The answer says
 // so, and a repetition does not deny it.
 func TestACommitOfWhichOneShardFails(t *testing.T) {
-	for _, engine := range allEngines() {
-		t.Run(engine.Title, func(t *testing.T) {
-			if !engine.Shards {
-				t.Skip("its rows lie on one server")
-			}
-			t.Parallel()
-			b := findShards(t, serveItems(t, engine, ""))
-			s := b.suite
-			if notes := fmt.Sprint(s.endpoint.Status().Database.Notes); !strings.Contains(notes, "one shard after the other (MULTI)") {
-				t.Errorf("the status notes %s", notes)
-			}
+	onShards(t, func(t *testing.T, engine harness.Engine) {
+		b := findShards(t, serveItems(t, engine, ""))
+		s := b.suite
+		if notes := fmt.Sprint(s.endpoint.Status().Database.Notes); !strings.Contains(notes, "one shard after the other (MULTI)") {
+			t.Errorf("the status notes %s", notes)
+		}
 
-			s.check(t, "a part stays, and the caller is told", func(t *testing.T) {
-				b.failPartly(t, "a", "")
-			})
-			s.check(t, "with a key a repetition does not claim that all was done", func(t *testing.T) {
-				for _, names := range []string{"b", "c", "d"} {
-					name, key := b.failPartly(t, names, `,"idempotency_key":"key of NAME"`)
-					again := s.fails(t, "root", "transact", b.steps(name, key), "unavailable")
-					if message := fmt.Sprint(again["error"]); !strings.Contains(message, "its outcome is not known") {
-						t.Errorf("the repetition is answered %v", again)
-					}
-					b.hasFirstShard(t, name)
-				}
-			})
+		s.check(t, "a part stays, and the caller is told", func(t *testing.T) {
+			b.failPartly(t, "a", "")
 		})
-	}
+		s.check(t, "with a key a repetition does not claim that all was done", func(t *testing.T) {
+			for _, names := range []string{"b", "c", "d"} {
+				name, key := b.failPartly(t, names, `,"idempotency_key":"key of NAME"`)
+				again := s.fails(t, "root", "transact", b.steps(name, key), "unavailable")
+				if message := fmt.Sprint(again["error"]); !strings.Contains(message, "its outcome is not known") {
+					t.Errorf("the repetition is answered %v", again)
+				}
+				b.hasFirstShard(t, name)
+			}
+		})
+	})
 }
 
 // serveItems serves a table of items on two shards, with keys and without a journal, whose rows lie on any shard. parameters are added to

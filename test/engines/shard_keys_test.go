@@ -53,19 +53,13 @@ func numbersTable() string { return fmt.Sprintf("numbers_%d", os.Getpid()) }
 // A key is unique on each shard alone. If rows lie by another column, an id that a caller chose could be that of a row on another shard,
 // which the caller may not see: what is read and checked by id would be about that row.
 func TestAKeyThatShardsKeepForThemselves(t *testing.T) {
-	for _, engine := range allEngines() {
-		t.Run(engine.Title, func(t *testing.T) {
-			if !engine.Shards {
-				t.Skip("its rows lie on one server")
-			}
-			t.Parallel()
-			s := serveBuyers(t, engine)
-			s.numbersOfASequence(t)
-			s.keysOfNothing(t)
-			s.countsWithoutASequence(t)
-			s.tellsOfShards(t)
-		})
-	}
+	onShards(t, func(t *testing.T, engine harness.Engine) {
+		s := serveBuyers(t, engine)
+		s.numbersOfASequence(t)
+		s.keysOfNothing(t)
+		s.countsWithoutASequence(t)
+		s.tellsOfShards(t)
+	})
 }
 
 func serveBuyers(t *testing.T, engine harness.Engine) *suite {

@@ -24,6 +24,20 @@ func skipOverShards(t *testing.T, engine harness.Engine, reason string) {
 	}
 }
 
+// onShards runs a test on each engine whose rows lie on several shards, beside others.
+func onShards(t *testing.T, test func(t *testing.T, engine harness.Engine)) {
+	t.Helper()
+	for _, engine := range allEngines() {
+		t.Run(engine.Title, func(t *testing.T) {
+			if !engine.Shards {
+				t.Skip("its rows lie on one server")
+			}
+			t.Parallel()
+			test(t, engine)
+		})
+	}
+}
+
 // skipGateway ends a test whose database a gateway does not make, over one shard either.
 func skipGateway(t *testing.T, engine harness.Engine, reason string) {
 	t.Helper()

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-admin/mcp-admin-operator/server/database"
 )
 
-// Errors of the servers that have the rows of tables (Spider) look like those of the server itself, but tell nothing of its tables and
-// of its user.
+// Spider's tables have their rows on other servers. Their errors look like errors of the server itself, but are not about its tables and
+// its user.
 
 // isBehindAway reports whether an error says that a server that has rows of a table cannot be reached, or has no such table.
 func isBehindAway(err error) bool {
@@ -30,13 +30,15 @@ func isDenied(err error) bool {
 	return false
 }
 
-// askedError is statementError for a statement about tables. If rows of one lie elsewhere, the cause names it, and an error that says that
-// something is missing or not allowed is told from one of the server itself: that still has what the schema says.
+// askedError is statementError for a statement about tables. If the rows of one lie elsewhere, the cause names it. An error that something is
+// missing or not allowed then comes from another server if this server still has all that the schema says.
 func (d *db) askedError(ctx, limited context.Context, c *conn, sql []byte, err error, table *database.Table) *database.Error {
 	e := d.statementError(ctx, limited, err, table)
 	if d.spread.Load() {
-		// A gateway leaves out a join that a column needs.
-		if named, _ := d.named(sql); number(err) == errBadField && c.shows(limited, named) {
+		if number(err) != errBadField {
+			return e
+		}
+		if named, _ := d.named(sql); c.shows(limited, named) { // the gateway left out a join that the column needs
 			e.Code, e.Message = database.Invalid, notOverAll
 		}
 		return e
@@ -82,7 +84,7 @@ func (d *db) named(sql []byte) (tables []*database.Table, away []string) {
 	return tables, away
 }
 
-// namesWord reports whether a name stands in a statement by itself.
+// namesWord reports whether a statement has a name as a whole word.
 func namesWord(sql, name string) bool {
 	for {
 		before, after, found := strings.Cut(sql, name)

@@ -10,9 +10,12 @@ import (
 // MariaDB's Spider asks the servers behind a table in the table's character set: what that lacks comes back as "?", and is not found.
 // And it reads long texts of other character sets into one place for all partitions (10.11).
 
-// elsewhereSets are the character sets of the tables whose rows lie elsewhere, of a table or of those that a view shows: all of them, and
-// those of tables with partitions.
-type elsewhereSets struct{ all, partitioned []string }
+// elsewhereSets are the character sets of a table whose rows lie elsewhere, or of all such tables that a view shows.
+type elsewhereSets struct {
+	all []string
+	// partitioned are the sets of the tables that have partitions.
+	partitioned []string
+}
 
 // addSets gives a view the sets of a table that it shows.
 func (i *introspection) addSets(view, source *database.Table) {

@@ -23,7 +23,7 @@ var (
 // severalShards begins the message about a transaction that would need a second shard, and may not have one (refusesMode).
 const severalShards = "multi-db transaction attempted"
 
-// oneShardAlone is what a caller is told then.
+// oneShardAlone is the message to a caller whose transaction was refused so.
 const oneShardAlone = "the database allows no transaction over several of its servers, and nothing was changed; the rows, the journal and the idempotency keys of a call " +
 	"may lie on several: whoever administers the endpoint can allow it (" + modeOption + ")"
 
@@ -58,7 +58,7 @@ func unwrap(answer *mysql.MySQLError) {
 	}
 }
 
-// notOverAll is what a caller is told of what a gateway does not take over several shards.
+// notOverAll is the message to a caller whose question the gateway does not compute over several shards.
 const notOverAll = "the database keeps these rows on several servers, and does not compute this over all of them; ask without values of related rows " +
 	"(their counts and sums), medians, texts, windows and shares, with one count_distinct and without groups of long texts, or list the ids first and filter by them"
 

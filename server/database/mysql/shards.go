@@ -46,9 +46,10 @@ const (
 	unresolved = "302"
 )
 
-// phases are the words of the second warning, by the phase in which the commit failed. Before the decision nothing is committed, ever.
-// After it one shard has committed, and the others have not: they do so when the gateway recovers.
+// The second warning names the phase in which the commit failed.
 var (
+	// undecided matches a phase before the decision: nothing is committed, ever. decided matches the phase after it: one shard has
+	// committed, and the others do so when the gateway recovers.
 	undecided = regexp.MustCompile(` failed during transaction (?:record creation|prepare phase);`)
 	decided   = regexp.MustCompile(` failed during resource manager commit;`)
 )

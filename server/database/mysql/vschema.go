@@ -117,12 +117,17 @@ type placing struct {
 // keepsUnique reports whether a key is unique on all shards. The servers keep it so on each shard alone: on all it is so if it has the
 // columns that say which one it is, or if the gateway itself keeps a list of its values.
 func (p *placing) keepsUnique(key []*database.Column) bool {
-	return includesAll(key, p.by) && !p.splitsEqual() || slices.ContainsFunc(p.listed, func(columns []*database.Column) bool { return includesAll(key, columns) })
+	return includesAll(key, p.by) && len(p.byBytes()) == 0 || slices.ContainsFunc(p.listed, func(columns []*database.Column) bool { return includesAll(key, columns) })
 }
 
-// splitsEqual reports whether texts that the servers take as equal can lie on different shards.
-func (p *placing) splitsEqual() bool {
-	return bytewise[p.function] && slices.ContainsFunc(p.by, func(c *database.Column) bool { return strings.HasSuffix(c.Collation, "_ci") })
+// byBytes are the columns whose texts can be equal for the servers and lie on different shards.
+func (p *placing) byBytes() (found []*database.Column) {
+	for _, c := range p.by {
+		if bytewise[p.function] && strings.HasSuffix(c.Collation, "_ci") {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
 func includesAll(key, columns []*database.Column) bool {
@@ -147,7 +152,9 @@ func (i *introspection) readRule(ctx context.Context, t *database.Table) error {
 	t.Unique = slices.DeleteFunc(t.Unique, func(key []*database.Column) bool { return !p.keepsUnique(key) })
 	settleKey(t, p, filled)
 	i.settleCounted(t, p, filled)
-	i.findCases(t, p)
+	for _, c := range p.byBytes() {
+		i.byBytes = append(i.byBytes, t.String()+"."+c.Name)
+	}
 	return nil
 }
 
@@ -253,18 +260,6 @@ func (i *introspection) isFilled(ctx context.Context, t *database.Table, c *data
 
 // bytewise are the functions that find a shard by the very bytes of a text.
 var bytewise = map[string]bool{"xxhash": true, "binary": true, "binary_md5": true, "cfc": true}
-
-// findCases finds columns whose texts can be equal for the servers and lie on different shards.
-func (i *introspection) findCases(t *database.Table, p *placing) {
-	if !bytewise[p.function] {
-		return
-	}
-	for _, c := range p.by {
-		if strings.HasSuffix(c.Collation, "_ci") {
-			i.byBytes = append(i.byBytes, t.String()+"."+c.Name)
-		}
-	}
-}
 
 // tryView asks whether the gateway knows a view.
 func (i *introspection) tryView(ctx context.Context, t *database.Table) error {

@@ -18,27 +18,24 @@ const (
 // condition writes a predicate. If a column is NULL it may be unknown, which WHERE treats as false. Not is written so
 // that unknown becomes true.
 func (w *writer) condition(c database.Condition, around precedence) {
-	if all, ok := c.(database.And); ok {
-		w.join(all, " AND ", "TRUE", precedenceAnd, around == precedenceOperand)
-		return
-	}
-	if fence, ok := c.(database.Fenced); ok {
-		w.fence(fence, around)
-		return
-	}
-	if joined, ok := c.(database.Joined); ok {
-		before := w.enter(joined.Join)
-		w.condition(joined.Condition, around)
+	switch c := c.(type) {
+	case database.And:
+		w.join(c, " AND ", "TRUE", precedenceAnd, around == precedenceOperand)
+	case database.Fenced:
+		w.fence(c, around)
+	case database.Joined:
+		before := w.enter(c.Join)
+		w.condition(c.Condition, around)
 		w.alias = before
-		return
+	default:
+		before := w.subqueries
+		w.subqueries = 0
+		w.single(c, around)
+		if w.dialect.gathers() && (w.subqueries > 1 || w.subqueries > 0 && w.hasJoins && isComposed(c)) {
+			w.tooManySubqueries()
+		}
+		w.subqueries += before
 	}
-	before := w.subqueries
-	w.subqueries = 0
-	w.single(c, around)
-	if w.dialect.gathers() && (w.subqueries > 1 || w.subqueries > 0 && w.hasJoins && isComposed(c)) {
-		w.tooManySubqueries()
-	}
-	w.subqueries += before
 }
 
 // isComposed reports whether a condition is made of others. If such a one has a subquery, vtgate (24) leaves it out of a statement with joins.
@@ -50,7 +47,7 @@ func isComposed(c database.Condition) bool {
 	return false
 }
 
-// single writes a predicate that is no list of predicates which must all hold.
+// single writes a predicate that does not only pass on others.
 func (w *writer) single(c database.Condition, around precedence) {
 	switch c := c.(type) {
 	case database.Or:

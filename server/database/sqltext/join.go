@@ -52,13 +52,13 @@ func (w *writer) source(from database.Source) {
 
 // nested writes a source, with joins, within another one: with an alias of its own.
 func (w *writer) nested(joins []*database.Join, write func()) {
-	alias, base, outer, elsewhere, subqueries, within, joined := w.alias, w.base, w.outer, w.elsewhere, w.subqueries, w.within, w.hasJoins
+	alias, base, outer, around := w.alias, w.base, w.outer, w.surroundings
 	w.aliases++
-	w.alias, w.base, w.elsewhere, w.within, w.hasJoins = w.aliases, w.aliases, false, false, false
+	w.alias, w.base, w.surroundings = w.aliases, w.aliases, surroundings{}
 	w.outer = append(w.outer, base)
 	w.number(joins)
 	write()
-	w.alias, w.base, w.outer, w.elsewhere, w.subqueries, w.within, w.hasJoins = alias, base, outer, elsewhere, subqueries, within, joined
+	w.alias, w.base, w.outer, w.surroundings = alias, base, outer, around
 }
 
 // outside writes about the row in which the present source is nested.

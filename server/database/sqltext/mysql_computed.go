@@ -75,9 +75,9 @@ func (mysql) elapsed(w *writer, c *database.Column, a database.Arithmetic) {
 	w.around("", to, ") AS "+wideNumber(0)+") / "+strconv.FormatInt(a.Unit.Microseconds(), 10)+", "+strconv.Itoa(c.Scale)+")")
 }
 
-// wholeWindow gives the window a value that all rows have. MariaDB (10.11) sorts rows once for windows that are neighbours in its list and of
-// which the order of one begins with that of the other. A window without an order can so stand between two others whose orders differ, of
-// which one is then computed wrongly. The value must not be a constant, which is passed over.
+// wholeWindow gives the window a value that all rows have. MariaDB (10.11) sorts rows once for two neighbouring windows if one order begins
+// with the other. If a window without an order stands between two windows of different orders, MariaDB computes one of these wrongly. The
+// value must not be a constant: MariaDB passes over constants.
 func (d mysql) wholeWindow(w *writer, parted bool, value func()) {
 	if !d.mariaDB {
 		return

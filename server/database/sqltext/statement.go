@@ -172,15 +172,20 @@ type writer struct {
 	written *database.Table
 	// own, if it is not nil, is a table whose name the first source has, instead of an alias.
 	own *database.Table
+	surroundings
+	err error
+}
+
+// surroundings are where conditions stand. Each source has its own.
+type surroundings struct {
 	// elsewhere reports whether the rows of a table of the present source, or of its joins, come from other servers.
 	elsewhere bool
-	// subqueries counts those of the expression that is being written.
-	subqueries int
 	// hasJoins reports whether the present source has joins.
 	hasJoins bool
 	// within reports whether conditions that are being written are a part of a value.
 	within bool
-	err    error
+	// subqueries is how many subqueries the present expression has so far.
+	subqueries int
 }
 
 func (w *writer) text(s string) { w.buf = append(w.buf, s...) }
